@@ -1,10 +1,12 @@
 """The referee against the known answers: the cases and the published catalogue counts."""
 
 import json
+import random
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from reference_game import SEATS, RefereeGame
 from reference_rules import RANKS, ROOMS, all_plays, legal_plays, parse, sort_cards
 
 CASES = Path(__file__).parent / "cases"
@@ -15,6 +17,20 @@ OPENSPIEL = {
     "kicker_adjacent_trio": True,
     "four_with_two_solos": False,
     "four_with_two_pairs": False,
+}
+# The calling of two rooms with wild cards, without the wild cards.
+AUCTION_ROOMS = {
+    **ROOMS,
+    "laidou": {**ROOMS["qq_classic"], "all_pass": "first_bidder"},
+    "crazy_laizi": {
+        **ROOMS["happy"],
+        "show_before_deal": 4,
+        "show_at_6": 0,
+        "show_at_12": 0,
+        "shows_combine": "product",
+        "double": False,
+        "spring": False,
+    },
 }
 DOUZERO = {
     **ROOMS["play_only"],
@@ -146,3 +162,202 @@ def test_parse(text, expected):
             parse(text)
     else:
         assert parse(text) == expected
+
+
+AUCTIONS = load("auctions", AUCTION_ROOMS)
+SHOW_PHASES = ("show_before_deal", "show_at_6", "show_at_12", "show_after_bottom")
+
+
+def deal(seed):
+    """Three hands and the bottom cards, in the order of dealing."""
+    cards = list(DECK)
+    random.Random(seed).shuffle(cards)
+    return ["".join(cards[17 * seat : 17 * seat + 17]) for seat in SEATS], "".join(cards[51:])
+
+
+def new_game(room, first, seed=0):
+    hands, bottom = deal(seed)
+    return RefereeGame(room, hands, bottom, first)
+
+
+def skip_unsaid_shows(game, until=None):
+    """The cases leave out shows that are not made: pass them, up to a show by this seat."""
+    while game.phase in SHOW_PHASES and not game.redeal_wanted and game.turn != until:
+        game.step("pass")
+
+
+def test_number_of_auction_cases():
+    assert len(AUCTIONS) == 23
+    assert len([case for case in AUCTIONS if case["rules"] in ROOMS]) == 20
+
+
+@pytest.mark.parametrize("case", AUCTIONS, ids=lambda case: case["id"])
+def test_auctions(case):
+    game = new_game(AUCTION_ROOMS[case["rules"]], case["first"])
+    for decision in case["decisions"]:
+        seat, choice = decision.split(":")
+        if seat == "*":
+            skip_unsaid_shows(game)
+            continue
+        skip_unsaid_shows(game, int(seat) if "show" in choice else None)
+        assert game.turn == int(seat)
+        assert game.landlord is None or game.phase in ("raise", "show_after_bottom")
+        game.step("pass" if choice == "stop" or choice.startswith("no_") else choice)
+    skip_unsaid_shows(game)
+    assert game.redeal_wanted == case.get("redealt", False)
+    if game.redeal_wanted:
+        assert (game.turn, game.legal(), game.landlord) == (None, [], None)
+        game.redeal(*deal(1), case["first"])
+        assert (game.redeals, game.multiplier) == (1, 1)
+    if "landlord" in case:
+        assert len(game.hands[game.landlord]) == 20
+    if "legal" in case:
+        assert game.legal() == sorted(case["legal"])
+    facts = {"landlord": game.landlord, "base": game.base, "multiplier": game.multiplier}
+    facts |= {"next": game.turn, "next_caller": game.turn}
+    assert all(case[name] == value for name, value in facts.items() if name in case)
+
+
+SCORES = [
+    case
+    for case in load("scores", ROOMS)
+    if "scores" in case  # the others are about the table: coins and escapes
+]
+
+
+def plays_of(case):
+    """Tiny hands and the plays (with their seats) of a deal that ends as the case says.
+
+    Seat 0 is landlord and leads; three times over, a play stands when the two others pass.
+    """
+    strong = ["4444", "5555", "6666"][: case.get("bombs", 0)] + ["XD"] * case.get("rockets", 0)
+    bombs = [(0, play) for play in strong]
+    if case.get("spring"):
+        if not case["landlord_wins"]:
+            plays = [(0, "3"), (1, "7"), (1, "8")]
+        else:
+            plays = bombs + ([(0, "9")] if bombs else [(0, "34567")])
+    elif case["landlord_wins"]:
+        plays = [(0, "3"), (1, "7"), *bombs, (0, "T")]
+    else:
+        plays = [(0, "3"), (1, "7"), *bombs, (0, "T"), (1, "J")]
+    hands = ["", "Q", "KK"]
+    for seat, play in plays:
+        hands[seat] += play
+    if not case["landlord_wins"]:
+        hands[0] += "9"
+        hands[1] = hands[1].replace("Q", "")
+    return hands, plays
+
+
+def begin(case, hands):
+    """A game of the case, in the phase of play, with the base and the multiplier asked for."""
+    game = RefereeGame(ROOMS[case["rules"]], hands, "", 0)
+    shows = case.get("shows", [2] if case.get("multiplier") == 2 else [])
+    doubles = [case.get("landlord_doubles", False), *case.get("farmer_doubles", [False, False])]
+    while game.phase != "play":
+        answer = "pass"
+        if game.phase == "call_points":
+            answer = f"call_{case['base']}" if game.turn == 0 else "pass"
+        elif game.phase == "call" and game.turn == 0:
+            answer = "call"
+        elif game.phase == "show_before_deal" and game.turn == 1 and 5 in shows:
+            answer = "show"
+        elif game.phase == "show_after_bottom" and 2 in shows:
+            answer = "show"
+        elif game.phase == "double" and doubles[game.turn]:
+            answer = "double"
+        game.step(answer)
+    assert (game.landlord, game.base) == (0, case["base"])
+    assert game.multiplier == case.get("multiplier", max(shows, default=1))
+    return game
+
+
+def test_number_of_score_cases():
+    assert len(SCORES) == 10
+
+
+@pytest.mark.parametrize("case", SCORES, ids=lambda case: case["id"])
+def test_scores(case):
+    hands, plays = plays_of(case)
+    game = begin(case, hands)
+    for seat, play in plays:
+        while game.turn != seat:
+            game.step("pass")
+        assert game.scores == [0, 0, 0]
+        game.step(play)
+    assert (game.phase, game.turn, game.legal()) == ("over", None, [])
+    assert game.scores == case["scores"]
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_random_deals_end(name):
+    rng = random.Random(5)
+    room = ROOMS[name]
+    for seed in range(20):
+        game = new_game(room, seed % 3, seed)
+        while game.phase != "over":
+            if game.redeal_wanted:
+                game.redeal(*deal(1000 * seed + game.redeals), seed % 3)
+            legal = game.legal()
+            assert legal == sorted(set(legal))
+            game.step(rng.choice(legal))
+        assert sum(game.scores) == 0
+        assert abs(game.scores[game.landlord]) >= 2 * game.base * game.multiplier
+        assert [hand for hand in game.hands if not hand]
+
+
+def answers(game, *texts):
+    for text in texts:
+        game.step(text)
+    return game
+
+
+def test_same_moment_shows_count_from_the_drawn_seat():
+    game = answers(new_game(ROOMS["happy"], 2), "show", "show", "pass")
+    assert game.phase == "show_at_6" and game.turn == 2  # who shows already is not asked
+    answers(game, "pass", "pass")
+    assert (game.phase, game.turn, game.multiplier) == ("call", 0, 5)
+    answers(game, "pass", "pass", "pass")
+    assert (game.landlord, game.phase, game.redeal_wanted) == (0, "double", False)
+
+
+def test_an_earlier_show_calls_first():
+    game = answers(new_game(ROOMS["happy"], 0), *["pass"] * 3, "pass", "pass", "show", "show")
+    assert game.phase == "show_at_12"
+    game.step("pass")
+    assert (game.phase, game.turn, game.multiplier) == ("call", 2, 4)
+
+
+def test_raise_order():
+    game = answers(new_game(ROOMS["happy_blind"], 1), "blind", "pass")
+    assert (game.phase, game.landlord, game.turn) == ("raise", 1, 2)
+    answers(game, "pass", "raise", "raise")
+    assert (game.phase, game.turn, game.multiplier) == ("raise", 2, 8)
+    answers(game, "raise", "pass")
+    assert (game.phase, game.turn, game.multiplier) == ("play", 1, 16)
+
+
+def test_redeals_end():
+    game = new_game({**ROOMS["qq_classic"], "max_redeals": 1}, 2)
+    answers(game, "pass", "pass", "pass").redeal(*deal(1), 2)
+    answers(game, "pass", "pass", "pass")
+    assert (game.landlord, game.base, game.redeals, game.redeal_wanted) == (2, 1, 1, False)
+    with pytest.raises(ValueError):
+        game.redeal(*deal(2), 2)
+    with pytest.raises(ValueError):
+        game.step("pass")
+
+
+def test_what_is_seen():
+    hands, _ = deal(0)
+    game = new_game(ROOMS["happy"], 0)
+    assert game.seen(0) == ["", "", ""]
+    answers(game, "pass", "show", "pass")
+    assert game.seen(0) == [sort_cards(hands[0][:6]), sort_cards(hands[1][:6]), ""]
+    answers(game, "pass", "pass", "pass", "pass")
+    assert game.seen(2) == ["", sort_cards(hands[1]), sort_cards(hands[2])]
+    game = answers(new_game(ROOMS["happy_blind"], 0), "look")
+    assert [bool(game.seen(seat)[seat]) for seat in SEATS] == [True, False, False]
+    game.step("call")
+    assert all(game.seen(seat)[seat] for seat in SEATS)
