@@ -1,0 +1,81 @@
+"""How kernels are compiled: once per version of the sources, into a cache of this package's own.
+
+Numba's disk cache looks only at the file that a function stands in, so an edit in another file
+would leave stale machine code behind. Here the cache folder's name holds a hash of all sources of
+the package; an edit anywhere starts a new folder.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import config
+
+
+def _source_hash() -> str:
+    """Hash of every source file of the package, in the order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_dir() -> Path:
+    """The folder for compiled kernels; the temporary folder where the home is read-only."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    for root in (Path(base), Path(tempfile.gettempdir())):
+        path = root / "ddz_env" / _source_hash()
+        try:
+            fresh = not path.exists()
+            path.mkdir(parents=True, exist_ok=True)
+            if not os.access(path, os.W_OK):
+                continue
+        except OSError:
+            continue
+        if fresh and not config.DISABLE_JIT:
+            print(
+                "ddz_env: compiling its kernels, once per version (under a minute) ...",
+                file=sys.stderr,
+                flush=True,
+            )
+        return path
+    raise OSError("ddz_env: neither the user's cache folder nor the temporary folder is writable")
+
+
+CACHE_DIR = _cache_dir()
+
+
+def njit(*args: Any, **options: Any) -> Callable[..., Any]:
+    """`numba.njit` with the package's cache folder, without the GIL.
+
+    Args:
+        *args: explicit signatures, as for `numba.njit`; one specialisation per kernel.
+        **options: further options of `numba.njit`.
+    """
+    options = {"cache": True, "nogil": True, "error_model": "numpy", **options}
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        # The folder is read when the cache is set up and when an explicit signature compiles, both
+        # inside this call; other users of numba in the process keep their own folder.
+        before, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_DIR)
+        try:
+            return numba.njit(*args, **options)(function)
+        finally:
+            config.CACHE_DIR = before
+
+    return wrap
+
+
+def records(dtype: np.dtype, n: int) -> np.ndarray:
+    """A zeroed array of `n` records that kernels take, with numba on or off.
+
+    Without numba the kernels run as plain Python, where `record.field` needs a record array.
+    """
+    array = np.zeros(n, dtype)
+    return array.view(np.recarray) if config.DISABLE_JIT else array

@@ -1,0 +1,197 @@
+"""Which plays a hand has, and which of them beat the last one: kernels over packed hands.
+
+A hand holds the cards of a play when subtracting the play's packed word borrows from no nibble:
+with the top bit of every nibble set first, `((hand | H) - need) & H == H`.
+"""
+
+import numpy as np
+from numba import typeof, types
+
+from ddz_env._jit import njit
+from ddz_env.cards import BIG_JOKER
+from ddz_env.catalogue import COPIES, TABLES, Category
+from ddz_env.rules import RuleSet
+
+U64 = np.uint64
+HIGH = U64(0x8888888888888888)
+ONES = U64(0x1111111111111111)
+NIBBLE = U64(15)
+CHAIN = U64(0x0000111111111111)  # ranks 3..A
+JOKERS = U64(0x0110000000000000)
+MAX_LEGAL = 27_472 + 3_000
+"""A bound on the legal actions of one decision: no hand has more than the whole catalogue."""
+
+T_U64, T_INT = types.uint64, types.int64
+T_IDS = types.int32[::1]
+T_TABLES = typeof(TABLES)
+T_PARAMS = typeof(RuleSet().params())
+
+_SOLO, _BOMB, _ROCKET = int(Category.SOLO), int(Category.BOMB), int(Category.ROCKET)
+_SOLO_CHAIN, _LAST_CHAIN = int(Category.SOLO_CHAIN), int(Category.AIRPLANE_WITH_PAIRS)
+ACE = 11  # the highest rank of a chain
+
+
+@njit([types.boolean(T_U64, T_U64)])
+def contains(hand, need):
+    """Whether a packed hand holds the packed cards `need`."""
+    return ((hand | HIGH) - need) & HIGH == HIGH
+
+
+@njit([types.uint64(T_U64, T_INT)])
+def at_least(hand, n):
+    """A packed word with a one for every rank of which the hand has at least `n` cards (1..4)."""
+    b0, b1, b2 = hand, hand >> U64(1), hand >> U64(2)
+    if n == 1:
+        return (b0 | b1 | b2) & ONES
+    if n == 2:
+        return (b1 | b2) & ONES
+    if n == 3:
+        return ((b0 & b1) | b2) & ONES
+    return b2 & ONES
+
+
+@njit([types.int64(T_U64)])
+def count_ones(mask):
+    """The number of ones in a word that `at_least` made (up to 15)."""
+    return np.int64((mask * ONES) >> U64(60))
+
+
+@njit([types.int64(T_U64)])
+def lowest(mask):
+    """The rank of the lowest one of a non-zero word that `at_least` made."""
+    return np.int64((((mask & (~mask + U64(1))) - U64(1) & ONES) * ONES) >> U64(60))
+
+
+@njit([types.int64(T_U64)])
+def hand_size(hand):
+    """The number of cards in a packed hand (0..20)."""
+    even = hand & U64(0x0F0F0F0F0F0F0F0F)
+    odd = (hand >> U64(4)) & U64(0x0F0F0F0F0F0F0F0F)
+    return np.int64(((even + odd) * U64(0x0101010101010101)) >> U64(56))
+
+
+@njit([types.int64(T_U64, T_INT, T_INT, T_TABLES, T_IDS, T_INT)])
+def _add_group(hand, start, count, tables, out, n):
+    """Append the ids of a group that the hand holds to `out[n:]`; the new length."""
+    if count == 1:  # the main part, which the caller has found in the hand, is the whole play
+        out[n] = start
+        return n + 1
+    for action in range(start, start + count):
+        if ((hand | HIGH) - tables.actions[action].need) & HIGH == HIGH:
+            out[n] = action
+            n += 1
+    return n
+
+
+@njit([types.int64(T_U64, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)])
+def _add_wide_group(hand, category, length, rank, params, tables, out, n):
+    """Append one group's plays of wider kicker rules."""
+    start = tables.wide_start[category, length, rank]
+    for action in range(start, start + tables.wide_count[category, length, rank]):
+        if tables.actions[action].kicker & ~params.kickers == 0:
+            if contains(hand, tables.actions[action].need):
+                out[n] = action
+                n += 1
+    return n
+
+
+@njit([types.int64(T_U64, T_PARAMS, T_TABLES, T_IDS, T_INT)])
+def _add_wide(hand, params, tables, out, n):
+    """Append the plays that only the room's wider kicker rules allow."""
+    for category in range(_SOLO, _ROCKET):
+        if not (params.categories >> category) & 1:
+            continue
+        for length in range(1, 13):
+            for rank in range(15):
+                n = _add_wide_group(hand, category, length, rank, params, tables, out, n)
+    return n
+
+
+@njit([types.int64(T_U64, T_U64, T_INT, T_TABLES, T_IDS, T_INT)])
+def _add_chains(hand, found, category, tables, out, n):
+    """Append the plays of a chain category; `found` has a one for every rank held often enough."""
+    chain = found & CHAIN
+    length = 1
+    # A chain of n + 1 starts where one of n does and the n-th rank above is there too.
+    while chain != U64(0):
+        if tables.count[category, length, ACE] != 0:
+            rest = chain
+            while rest != U64(0):
+                rank = lowest(rest) + length - 1
+                rest &= rest - U64(1)
+                start = tables.start[category, length, rank]
+                count = tables.count[category, length, rank]
+                n = _add_group(hand, start, count, tables, out, n)
+        chain &= found >> U64(4 * length)
+        length += 1
+    return n
+
+
+@njit([types.int64(T_U64, T_PARAMS, T_TABLES, T_IDS)])
+def list_leads(hand, params, tables, out):
+    """All plays that a hand can lead, ids ascending, into `out`; their number.
+
+    Args:
+        hand: packed hand, uint64.
+        params: the room's `Params`.
+        tables: the catalogue's `Tables`.
+        out: int32 buffer with room for `MAX_LEGAL` ids.
+    """
+    n = 0
+    for category in range(_SOLO, _BOMB + 1):
+        if not (params.categories >> category) & 1:
+            continue
+        found = at_least(hand, COPIES[category])
+        if _SOLO_CHAIN <= category <= _LAST_CHAIN:
+            n = _add_chains(hand, found & CHAIN, category, tables, out, n)
+        else:
+            while found != U64(0):
+                rank = lowest(found)
+                found &= found - U64(1)
+                start = tables.start[category, 1, rank]
+                n = _add_group(hand, start, tables.count[category, 1, rank], tables, out, n)
+    if hand & JOKERS == JOKERS:
+        out[n] = tables.start[_ROCKET, 1, BIG_JOKER]
+        n += 1
+    if params.kickers:
+        n = _add_wide(hand, params, tables, out, n)
+    return n
+
+
+@njit([types.int64(T_U64, T_INT, T_PARAMS, T_TABLES, T_IDS)])
+def list_replies(hand, last, params, tables, out):
+    """Pass and all plays of a hand that beat the play `last`, ids ascending; their number.
+
+    Args:
+        hand: packed hand, uint64.
+        last: action id of the play to beat.
+        params: the room's `Params`.
+        tables: the catalogue's `Tables`.
+        out: int32 buffer with room for `MAX_LEGAL` ids.
+    """
+    out[0] = 0
+    n = 1
+    category = np.int64(tables.actions[last].category)
+    length = np.int64(tables.actions[last].length)
+    low = np.int64(tables.actions[last].rank) + 1
+    if category == _ROCKET:
+        return n
+    if category != _BOMB:
+        for rank in range(low, 15):
+            count = tables.count[category, length, rank]
+            if count != 0 and contains(hand, tables.main[category, length, rank]):
+                start = tables.start[category, length, rank]
+                n = _add_group(hand, start, count, tables, out, n)
+        low = 0
+    fours = at_least(hand, 4) >> U64(4 * low) << U64(4 * low)
+    while fours != U64(0):
+        out[n] = tables.start[_BOMB, 1, lowest(fours)]
+        fours &= fours - U64(1)
+        n += 1
+    if hand & JOKERS == JOKERS:
+        out[n] = tables.start[_ROCKET, 1, BIG_JOKER]
+        n += 1
+    if params.kickers and category != _BOMB:
+        for rank in range(tables.actions[last].rank + 1, 15):
+            n = _add_wide_group(hand, category, length, rank, params, tables, out, n)
+    return n
