@@ -137,7 +137,7 @@ PRESETS: MappingProxyType[str, RuleSet] = MappingProxyType(
     {
         rules.name: rules
         for rules in (
-            RuleSet("play_only"),
+            RuleSet("play_only", spring=False),
             RuleSet("qq_classic", auction="points", first_caller="rotates"),
         )
     }

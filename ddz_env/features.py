@@ -1,0 +1,200 @@
+"""Observations: the schema of features and its encoder, from a `VIEW` alone.
+
+Every feature is a bit. The encoder writes the indices of the ones (`uint16`), which is what the
+networks here read; the dense form sets them in a row of zeros. Cards are coded as in a
+thermometer: rank r with n cards sets bits 4r .. 4r+n-1, the jokers are bits 52 and 53. Seats are
+relative to the observer: `self`, `next` (who plays after), `prev`.
+"""
+
+import hashlib
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from ddz_env._jit import njit
+from ddz_env.catalogue import FIRST_PLAY, TABLES
+from ddz_env.decompose import FAST, plays_to_go
+from ddz_env.moves import T_INT, T_TABLES, T_U64, at_least, hand_size, lowest
+from ddz_env.state import N_PHASES, Phase
+from ddz_env.view import T_VIEW
+
+U64 = np.uint64
+CARDS = 54
+HISTORY = 15
+"""Decisions of the play that the encoder sees: five rounds."""
+T_BITS = types.uint16[::1]
+
+
+class Field(NamedTuple):
+    """A named run of bits."""
+
+    name: str
+    size: int
+    doc: str
+
+
+STATE_FIELDS = (
+    Field("hand", CARDS, "own cards"),
+    Field("unseen", CARDS, "cards that the seat has not seen"),
+    Field("bottom", CARDS, "the three bottom cards, once there is a landlord"),
+    Field("to_beat", CARDS, "the play to beat; none when leading"),
+    Field("last_next", CARDS, "the next seat's last decision; none for a pass"),
+    Field("last_prev", CARDS, "the previous seat's last decision; none for a pass"),
+    Field("played_self", CARDS, "cards that the seat has played"),
+    Field("played_next", CARDS, "cards that the next seat has played"),
+    Field("played_prev", CARDS, "cards that the previous seat has played"),
+    Field("count_self", 21, "own cards left, 0..20, one bit"),
+    Field("count_next", 21, "the next seat's cards left, 0..20, one bit"),
+    Field("count_prev", 21, "the previous seat's cards left, 0..20, one bit"),
+    Field("bombs", 8, "bombs and rockets played, 0..7 (7 for more), one bit"),
+    Field("role", 4, "landlord, landlord_down, landlord_up, or nobody is yet, one bit"),
+    Field("trick", 3, "who holds the trick: nobody (a lead), next, prev, one bit"),
+    Field("category", 15, "category of the play to beat, 0 when leading, one bit"),
+    Field("length", 13, "length of the play to beat, 0 when leading, one bit"),
+    Field("phase", N_PHASES, "the phase, one bit"),
+    Field("call_self", 5, "own call: not asked, pass, 1, 2, 3 points, one bit"),
+    Field("call_next", 5, "the next seat's call, one bit"),
+    Field("call_prev", 5, "the previous seat's call, one bit"),
+    Field("base", 4, "base of the score: none yet, 1, 2, 3, one bit"),
+    Field("history", HISTORY * CARDS, "the last decisions of the play, latest first, 54 bits each"),
+)
+ACTION_FIELDS = (
+    Field("choice", FIRST_PLAY, "the id of a choice that is no play, one bit"),
+    Field("cards", CARDS, "cards that the action takes"),
+    Field("left", CARDS, "own cards left after it"),
+    Field("category", 15, "category, 0 for a choice, one bit"),
+    Field("length", 13, "length of the main part, one bit"),
+    Field("rank", 15, "rank of the main part of a play, one bit"),
+    Field("count", 21, "own cards left after it, 0..20, one bit"),
+    Field("to_go", 16, "plays that then empty the hand, 0..15, one bit (decompose.plays_to_go)"),
+)
+
+
+def _offsets(schema_fields: tuple[Field, ...]) -> tuple[dict[str, int], int]:
+    """Where each field starts, and the size of all."""
+    offsets, n = {}, 0
+    for field in schema_fields:
+        offsets[field.name] = n
+        n += field.size
+    return offsets, n
+
+
+STATE_OFFSETS, STATE_SIZE = _offsets(STATE_FIELDS)
+ACTION_OFFSETS, ACTION_SIZE = _offsets(ACTION_FIELDS)
+MAX_STATE_BITS = 9 * CARDS + len(STATE_FIELDS) + 54
+"""A bound on the ones of a state: nine card fields, one bit fields, a deck's cards in the history."""
+MAX_ACTION_BITS = 20 + 20 + len(ACTION_FIELDS)
+SCHEMA_NAME = "ddz-obs-v0"
+
+
+def schema_hash() -> str:
+    """A hash of names, sizes and order of all fields; checkpoints store it beside the name."""
+    text = repr([(f.name, f.size) for f in (*STATE_FIELDS, *ACTION_FIELDS)])
+    return hashlib.sha256(f"{SCHEMA_NAME}{text}".encode()).hexdigest()[:12]
+
+
+(
+    S_HAND, S_UNSEEN, S_BOTTOM, S_TO_BEAT, S_LAST_NEXT, S_LAST_PREV, S_PLAYED_SELF, S_PLAYED_NEXT,
+    S_PLAYED_PREV, S_COUNT_SELF, S_COUNT_NEXT, S_COUNT_PREV, S_BOMBS, S_ROLE, S_TRICK, S_CATEGORY,
+    S_LENGTH, S_PHASE, S_CALL_SELF, S_CALL_NEXT, S_CALL_PREV, S_BASE, S_HISTORY,
+) = STATE_OFFSETS.values()  # fmt: skip
+A_CHOICE, A_CARDS, A_LEFT, A_CATEGORY, A_LENGTH, A_RANK, A_COUNT, A_TO_GO = ACTION_OFFSETS.values()
+_PLAY = int(Phase.PLAY)
+
+
+@njit([types.int64(T_U64, T_INT, T_BITS, T_INT)])
+def _put_cards(cards, offset, out, n):
+    """Append the bits of packed cards; the new length."""
+    for copy in range(1, 5):
+        held = at_least(cards, copy)
+        if held == U64(0):
+            break
+        while held != U64(0):
+            rank = lowest(held)
+            held &= held - U64(1)
+            bit = 4 * rank + copy - 1 if rank < 13 else rank + 39
+            out[n] = offset + bit
+            n += 1
+    return n
+
+
+@njit([types.int64(T_VIEW, T_BITS, T_INT)])
+def _put_history(view, out, n):
+    """Append the cards of the last decisions of the play, latest first."""
+    last = view.n_history - 1
+    for back in range(HISTORY):
+        i = last - back
+        # Calls take no cards, so reading on into them adds nothing.
+        if i < 0:
+            break
+        n = _put_cards(view.history_cards[i], S_HISTORY + CARDS * back, out, n)
+    return n
+
+
+@njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
+def encode_state(view, tables, out, n):
+    """Append the ones of a view's state features to `out[n:]`; the new length.
+
+    `out` needs room for `MAX_STATE_BITS` more.
+    """
+    seat = view.seat
+    nxt, prv = (seat + 1) % 3, (seat + 2) % 3
+    n = _put_cards(view.hand, S_HAND, out, n)
+    n = _put_cards(view.unseen, S_UNSEEN, out, n)
+    n = _put_cards(view.bottom, S_BOTTOM, out, n)
+    n = _put_cards(view.last_cards, S_TO_BEAT, out, n)
+    if view.n_history >= 2:
+        n = _put_cards(view.history_cards[view.n_history - 2], S_LAST_NEXT, out, n)
+    if view.n_history >= 1:
+        n = _put_cards(view.history_cards[view.n_history - 1], S_LAST_PREV, out, n)
+    n = _put_cards(view.played[seat], S_PLAYED_SELF, out, n)
+    n = _put_cards(view.played[nxt], S_PLAYED_NEXT, out, n)
+    n = _put_cards(view.played[prv], S_PLAYED_PREV, out, n)
+    role = 3 if view.landlord < 0 else (seat - view.landlord + 3) % 3
+    trick = 0 if view.last_seat < 0 else (1 if view.last_seat == nxt else 2)
+    last = tables.actions[view.last_action]
+    out[n] = S_COUNT_SELF + view.counts[seat]
+    out[n + 1] = S_COUNT_NEXT + view.counts[nxt]
+    out[n + 2] = S_COUNT_PREV + view.counts[prv]
+    out[n + 3] = S_BOMBS + min(view.bombs, 7)
+    out[n + 4] = S_ROLE + role
+    out[n + 5] = S_TRICK + trick
+    out[n + 6] = S_CATEGORY + last.category
+    out[n + 7] = S_LENGTH + last.length
+    out[n + 8] = S_PHASE + view.phase
+    out[n + 9] = S_CALL_SELF + view.calls[seat] + 1
+    out[n + 10] = S_CALL_NEXT + view.calls[nxt] + 1
+    out[n + 11] = S_CALL_PREV + view.calls[prv] + 1
+    out[n + 12] = S_BASE + view.base
+    return _put_history(view, out, n + 13)
+
+
+@njit([types.int64(T_U64, T_INT, T_TABLES, T_BITS, T_INT)])
+def encode_action(hand, action, tables, out, n):
+    """Append the ones of an action's features for a packed hand to `out[n:]`; the new length.
+
+    `out` needs room for `MAX_ACTION_BITS` more.
+    """
+    play = tables.actions[action]
+    left = hand - play.need
+    if action < FIRST_PLAY:
+        out[n] = A_CHOICE + action
+    else:
+        out[n] = A_RANK + play.rank
+    out[n + 1] = A_CATEGORY + play.category
+    out[n + 2] = A_LENGTH + play.length
+    out[n + 3] = A_COUNT + hand_size(left)
+    out[n + 4] = A_TO_GO + min(plays_to_go(left, FAST), 15)
+    n = _put_cards(play.need, A_CARDS, out, n + 5)
+    return _put_cards(left, A_LEFT, out, n)
+
+
+def dense(bits: np.ndarray, size: int) -> np.ndarray:
+    """The dense form of one list of ones: `int8[size]`."""
+    row = np.zeros(size, np.int8)
+    row[bits] = 1
+    return row
+
+
+assert TABLES.actions["length"].max() < 13 and STATE_SIZE < 65536

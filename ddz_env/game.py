@@ -1,0 +1,350 @@
+"""One deal for people and programs that want to read it: a face of one record, without rule code."""
+
+from typing import Any
+
+import numpy as np
+
+from ddz_env.cards import RANKS, check_deal, deal_from_text, from_text, to_text, unpack
+from ddz_env.catalogue import (
+    FIRST_PLAY,
+    TABLES,
+    TEXTS,
+    Category,
+    action_id,
+    action_text,
+)
+from ddz_env._jit import records
+from ddz_env.engine import apply, is_legal, legal, start, start_from_deck
+from ddz_env.errors import CardError, FormatError, IllegalActionError, PlayError, RuleError
+from ddz_env.moves import MAX_LEGAL, contains, list_leads, list_replies
+from ddz_env.rules import RuleSet, get_rules
+from ddz_env.scoring import QUARTERS, multiplier
+from ddz_env.state import STATE, Phase
+from ddz_env.vector import check_seed
+from ddz_env.view import VIEW, cut_view
+
+_MAGIC = b"ddz-state-0\n"
+
+
+class Game:
+    """One deal of a room.
+
+    Args:
+        rules: a preset's name or a `RuleSet`.
+        seed: key of the deal, 0 .. 2**63 - 1; the same seed gives the same game anywhere.
+        first: the seat that calls first (0..2); drawn from the seed when None.
+        deal: 54 ranks (`cards.check_deal`) or `{"hands": [text] * 3, "bottom": text}`; shuffled
+            from the seed when None. A redeal is always shuffled.
+
+    Raises:
+        DdzError: an argument out of range, named.
+    """
+
+    def __init__(
+        self,
+        rules: str | RuleSet = "play_only",
+        seed: int = 0,
+        first: int | None = None,
+        deal: Any = None,
+    ) -> None:
+        self.rules = get_rules(rules)
+        self._params = self.rules.params()
+        if first is not None and (isinstance(first, bool) or first not in (0, 1, 2)):
+            raise RuleError(f"first: expected a seat 0..2 or None, got {first!r}")
+        order = None
+        if deal is not None:
+            order = deal_from_text(deal) if isinstance(deal, dict) else check_deal(deal)
+        self._rows = records(STATE, 1)
+        self._ids = np.zeros(MAX_LEGAL, np.int32)
+        key = np.uint64(check_seed(seed))
+        start(self.state, key, -1 if first is None else first, self._params)
+        if order is not None:
+            self.state["deck"] = order
+            start_from_deck(self.state, self._params)
+
+    @property
+    def state(self) -> Any:
+        """The record itself, `STATE`."""
+        return self._rows[0]
+
+    @property
+    def seat(self) -> int:
+        """The seat that is asked, 0..2."""
+        return int(self.state["turn"])
+
+    @property
+    def phase(self) -> str:
+        """What is being decided, by the names of `state.Phase` in lower case."""
+        return Phase(int(self.state["phase"])).name.lower()
+
+    @property
+    def over(self) -> bool:
+        """Whether the deal has ended."""
+        return int(self.state["phase"]) == Phase.OVER
+
+    @property
+    def landlord(self) -> int | None:
+        """The landlord's seat, None until there is one."""
+        seat = int(self.state["landlord"])
+        return None if seat < 0 else seat
+
+    @property
+    def winner(self) -> int | None:
+        """The seat that went out, None while nobody has."""
+        seat = int(self.state["winner"])
+        return None if seat < 0 else seat
+
+    @property
+    def base(self) -> int:
+        """The base of the score, 0 while nobody has called."""
+        return int(self.state["base"])
+
+    @property
+    def multiplier(self) -> int:
+        """The multiplier as it stands."""
+        return int(multiplier(self.state, self._params))
+
+    @property
+    def scores(self) -> list[float]:
+        """Points of each seat, 0 until the deal is over."""
+        return [float(s) / QUARTERS for s in self.state["scores"]]
+
+    @property
+    def redeals(self) -> int:
+        """How often the cards have been thrown in."""
+        return int(self.state["redeals"])
+
+    @property
+    def hands(self) -> list[str]:
+        """The text of each seat's hand."""
+        return [to_text(int(h)) for h in self.state["hands"]]
+
+    @property
+    def bottom(self) -> str:
+        """The text of the bottom cards."""
+        return to_text(int(self.state["bottom"]))
+
+    @property
+    def history(self) -> list[tuple[int, str]]:
+        """(seat, action text) of every decision since the last redeal."""
+        n = int(self.state["n_history"])
+        seats, actions = self.state["history_seat"][:n], self.state["history_action"][:n]
+        return [(int(s), TEXTS[a]) for s, a in zip(seats, actions, strict=True)]
+
+    def legal_ids(self) -> np.ndarray:
+        """The legal ids, ascending, `int32[n]`; empty when the deal is over."""
+        return self._ids[: legal(self.state, self._params, TABLES, self._ids)].copy()
+
+    def legal(self) -> list[str]:
+        """The legal choices and whole plays as texts, in the order of their ids."""
+        return [TEXTS[i] for i in self.legal_ids()]
+
+    def step(self, action: str | int) -> None:
+        """Make a choice for the seat on turn.
+
+        Args:
+            action: an id, or a text (cards in any order).
+
+        Raises:
+            PlayError: no such action.
+            IllegalActionError: not legal now. Nothing has been changed.
+        """
+        number = action_id(action) if isinstance(action, str) else int(action)
+        text = action_text(number)
+        if self.over:
+            raise IllegalActionError(f"{text}: the deal is over")
+        if not is_legal(self.state, number, self._params, TABLES):
+            raise IllegalActionError(f"{text}: {self._why_not(number)}")
+        apply(self.state, number, self._params, TABLES)
+
+    def _why_not(self, action: int) -> str:
+        """Why an existing action is not legal now."""
+        if self.phase != "play" or action < FIRST_PLAY:
+            choices = ", ".join(self.legal()) if self.phase != "play" else "a play"
+            return f"not a choice in phase {self.phase}; expected {choices}"
+        last = int(self.state["last_action"])
+        hand = int(self.state["hands"][self.seat])
+        return _reason(hand, last, action, self.rules)
+
+    def view(self, seat: int | None = None) -> Any:
+        """What a seat may know, `VIEW`; the seat on turn unless given."""
+        rows = records(VIEW, 1)
+        cut_view(self.state, self.seat if seat is None else seat, self._params, rows[0])
+        return rows[0]
+
+    def clone(self) -> "Game":
+        """An independent copy."""
+        other = Game.__new__(Game)
+        other.rules, other._params = self.rules, self._params
+        other._rows, other._ids = self._rows.copy(), self._ids.copy()
+        return other
+
+    def to_bytes(self) -> bytes:
+        """The game as bytes: a header, the room's name, the record."""
+        return _MAGIC + self.rules.name.encode() + b"\n" + self._rows.tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, rules: str | RuleSet | None = None) -> "Game":
+        """A game from `to_bytes`; a custom room's rules have to be given.
+
+        Raises:
+            FormatError: not such bytes, or of another version or room.
+        """
+        head, _, rest = bytes(data).partition(b"\n")
+        name, _, body = rest.partition(b"\n")
+        if head + b"\n" != _MAGIC or len(body) != STATE.itemsize:
+            raise FormatError(f"game: expected {_MAGIC.decode().strip()!r} and a whole record")
+        room = get_rules(name.decode(errors="replace") if rules is None else rules)
+        if room.name != name.decode(errors="replace"):
+            raise FormatError(f"game: of room {name.decode()!r}, expected {room.name!r}")
+        game = cls(room)
+        game._rows[:] = np.frombuffer(body, STATE)
+        return game
+
+    def action_text(self, action: int) -> str:
+        """The text of an action id."""
+        return action_text(action)
+
+    def action_id(self, text: str) -> int:
+        """The id of an action's text."""
+        return action_id(text)
+
+    def __str__(self) -> str:
+        lines = [f"{self.rules.name}, {self.phase}, multiplier {self.multiplier}"]
+        for seat, hand in enumerate(self.hands):
+            role = "landlord" if seat == self.landlord else ""
+            asked = ">" if seat == self.seat and not self.over else " "
+            lines.append(f"{asked} player_{seat} {role:8} {hand}")
+        if self.over:
+            lines.append("scores " + " ".join(f"{s:g}" for s in self.scores))
+        return "\n".join(lines)
+
+
+def _category(action: int) -> str:
+    return Category(int(TABLES.actions[action]["category"])).name.lower()
+
+
+def _missing(hand: int, need: int) -> str:
+    """The first card that a hand lacks for a play."""
+    have = unpack(hand)
+    for rank, n in enumerate(unpack(need)):
+        if n > have[rank]:
+            return f"the hand has {have[rank]} of {RANKS[rank]}, the play takes {n}"
+    return ""
+
+
+def _reason(hand: int, last: int, action: int, rules: RuleSet) -> str:
+    """Why a play (or pass) is not legal, empty when it is. `last` 0 means leading."""
+    params = rules.params()
+    if action == 0:
+        return "" if last else "who leads must play"
+    play, beaten = TABLES.actions[action], TABLES.actions[last]
+    name = _category(action)
+    if not params.categories >> int(play["category"]) & 1:
+        return f"room {rules.name} has no {name}"
+    if int(play["kicker"]) & ~params.kickers:
+        return f"room {rules.name} does not allow these kickers"
+    if not contains(np.uint64(hand), play["need"]):
+        return _missing(hand, int(play["need"]))
+    if not last:
+        return ""
+    old = _category(last)
+    if play["category"] == beaten["category"]:
+        if play["length"] != beaten["length"]:
+            return f"a {name} of {play['length']} does not answer one of {beaten['length']}"
+        if play["rank"] <= beaten["rank"]:
+            return (
+                f"its rank {RANKS[play['rank']]} does not beat {RANKS[beaten['rank']]};"
+                " kickers never count"
+            )
+    elif beaten["category"] == Category.ROCKET:
+        return "nothing beats the rocket"
+    elif play["category"] < Category.BOMB:
+        return f"a {name} does not answer a {old}"
+    elif beaten["category"] > play["category"]:
+        return f"a {name} does not beat a {old}"
+    return ""
+
+
+def _parse_position(
+    hand: str, last: str | None, rules: str | RuleSet, wild: str | None
+) -> tuple[int, int, RuleSet]:
+    """A position's packed hand, last action id (0: leading) and rule set, all checked."""
+    room = get_rules(rules)
+    if wild is not None:
+        raise RuleError(f"wild {wild!r}: room {room.name!r} has no wild cards")
+    cards = from_text(hand)
+    if cards == 0:
+        raise CardError("hand: expected at least one card")
+    if sum(unpack(cards)) > 20:
+        raise CardError(f"hand {hand!r}: {sum(unpack(cards))} cards, expected at most 20")
+    if last is None:
+        return cards, 0, room
+    last_id = action_id(last)
+    if last_id < FIRST_PLAY:
+        raise PlayError(f"last {last!r}: expected a play, or None when leading")
+    play, params = TABLES.actions[last_id], room.params()
+    if not params.categories >> int(play["category"]) & 1 or int(play["kicker"]) & ~params.kickers:
+        raise PlayError(f"last {last!r}: room {room.name!r} has no such play")
+    return cards, last_id, room
+
+
+def legal_plays(
+    hand: str,
+    last: str | None = None,
+    rules: str | RuleSet = "play_only",
+    wild: str | None = None,
+) -> list[str]:
+    """All legal whole plays of a hand as texts, each once; `pass` included when it is legal.
+
+    Args:
+        hand: the hand's text, cards in any order.
+        last: the play to beat, None when leading.
+        rules: a preset's name or a `RuleSet`.
+        wild: the wild rank, in rooms with wild cards.
+
+    Raises:
+        DdzError: a text that is no hand or no play, an unknown room.
+    """
+    cards, last_id, room = _parse_position(hand, last, rules, wild)
+    out = np.zeros(MAX_LEGAL, np.int32)
+    if last_id == 0:
+        n = list_leads(np.uint64(cards), room.params(), TABLES, out)
+    else:
+        n = list_replies(np.uint64(cards), last_id, room.params(), TABLES, out)
+    return [TEXTS[i] for i in out[:n]]
+
+
+def explain(
+    hand: str,
+    last: str | None,
+    play: str,
+    rules: str | RuleSet = "play_only",
+    wild: str | None = None,
+) -> str:
+    """Why a play is legal or not, in one sentence.
+
+    The sentence begins with `legal: ` or `illegal: `; a text that is no play of the catalogue is
+    illegal too.
+
+    Raises:
+        DdzError: a hand, last play or room that does not exist.
+    """
+    cards, last_id, room = _parse_position(hand, last, rules, wild)
+    try:
+        action = action_id(play)
+    except PlayError as error:
+        return f"illegal: {error}"
+    if 0 < action < FIRST_PLAY:
+        return f"illegal: {play} is not a choice in phase play"
+    reason = _reason(cards, last_id, action, room)
+    if reason:
+        return f"illegal: {play}: {reason}"
+    if action == 0:
+        return "legal: pass, since there is a play to beat"
+    name = _category(action)
+    rank = RANKS[TABLES.actions[action]["rank"]]
+    verb = f"beats {last}" if last_id else "can be led"
+    return f"legal: {play} is a {name} of rank {rank}, which {verb}"
+
+

@@ -1,0 +1,107 @@
+"""What one seat may know of a game: `VIEW`, cut out of the record, without anything else in it.
+
+Agents and the encoder of observations get views, never records, so they can't look at hidden cards
+or at the random state.
+"""
+
+import numpy as np
+from numba import from_dtype, types
+
+from ddz_env._jit import njit
+from ddz_env.cards import deck, pack
+from ddz_env.moves import T_INT, T_PARAMS, hand_size
+from ddz_env.scoring import T_STATE, multiplier
+from ddz_env.state import MAX_HISTORY
+
+U64 = np.uint64
+_ALL_CARDS = U64(pack(deck()))
+
+VIEW = np.dtype(
+    [
+        ("deal", "<u8"),  # public number of the deal
+        ("hand", "<u8"),  # packed cards of the seat itself
+        ("unseen", "<u8"),  # packed cards that the seat has not seen: in other hands or on the table
+        ("bottom", "<u8"),  # packed bottom cards, 0 until there is a landlord
+        ("played", "<u8", 3),  # packed cards that each seat has played
+        ("last_cards", "<u8"),  # packed cards of the play to beat, 0 when leading
+        ("scores", "<i8", 3),  # quarter points of each seat, 0 until over
+        ("multiplier", "<i8"),  # the multiplier as it stands
+        ("counts", "i1", 3),  # cards in each seat's hand, 0..20
+        ("seat", "i1"),  # whose view this is
+        ("phase", "i1"),  # Phase
+        ("turn", "i1"),  # seat that is asked
+        ("first", "i1"),  # seat that calls first
+        ("landlord", "i1"),  # seat, -1 until there is one
+        ("calls", "i1", 3),  # call of each seat: -1 not asked yet, 0 pass, 1..3 points
+        ("base", "i1"),  # the base of the score, 0 none yet
+        ("bombs", "i1"),  # bombs and rockets played
+        ("plays", "i1", 3),  # plays of each seat
+        ("passes", "i1"),  # passes in a row
+        ("last_seat", "i1"),  # seat of the play to beat, -1 when leading
+        ("winner", "i1"),  # seat that went out, -1 none
+        ("last_action", "<u2"),  # id of the play to beat, 0 when leading
+        ("redeals", "<i2"),  # times that the cards were thrown in
+        ("n_history", "<i2"),  # decisions in the history
+        ("history_seat", "i1", MAX_HISTORY),  # who decided
+        ("history_action", "<u2", MAX_HISTORY),  # action id
+        ("history_cards", "<u8", MAX_HISTORY),  # packed cards that left the hand
+    ],
+    align=True,
+)
+"""One seat's knowledge of one game."""
+
+T_VIEW = from_dtype(VIEW)
+
+
+@njit([types.void(T_STATE, T_VIEW)])
+def _cut_history(state, view):
+    """Copy the history; what a longer one had left behind in the view is cleared."""
+    n, old = state.n_history, view.n_history
+    for i in range(n):
+        view.history_seat[i] = state.history_seat[i]
+        view.history_action[i] = state.history_action[i]
+        view.history_cards[i] = state.history_cards[i]
+    for i in range(n, old):
+        view.history_seat[i] = 0
+        view.history_action[i] = 0
+        view.history_cards[i] = U64(0)
+    view.n_history = n
+
+
+@njit([types.void(T_STATE, T_INT, T_PARAMS, T_VIEW)])
+def cut_view(state, seat, params, view):
+    """Write what a seat may know of a game into `view` (zeroed, or cut before)."""
+    view.deal = state.deal
+    view.seat = seat
+    view.hand = state.hands[seat]
+    view.bottom = state.bottom if state.landlord >= 0 else U64(0)
+    unseen = _ALL_CARDS - state.hands[seat]
+    for other in range(3):
+        view.played[other] = state.played[other]
+        view.scores[other] = state.scores[other]
+        view.calls[other] = state.calls[other]
+        view.plays[other] = state.plays[other]
+        view.counts[other] = hand_size(state.hands[other])
+        unseen -= state.played[other]
+    view.unseen = unseen
+    view.last_cards = state.last_cards
+    view.multiplier = multiplier(state, params)
+    view.phase = state.phase
+    view.turn = state.turn
+    view.first = state.first
+    view.landlord = state.landlord
+    view.base = state.base
+    view.bombs = state.bombs
+    view.passes = state.passes
+    view.last_seat = state.last_seat
+    view.winner = state.winner
+    view.last_action = state.last_action
+    view.redeals = state.redeals
+    _cut_history(state, view)
+
+
+@njit([types.void(T_STATE[::1], types.int64[::1], types.int64[::1], T_PARAMS, T_VIEW[::1])])
+def cut_views(states, rows, seats, params, views):
+    """Cut the view of `seats[i]` on game `rows[i]` into `views[i]`."""
+    for i in range(rows.shape[0]):
+        cut_view(states[rows[i]], seats[i], params, views[i])
