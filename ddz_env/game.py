@@ -159,7 +159,7 @@ class Game:
 
     def _why_not(self, action: int) -> str:
         """Why an existing action is not legal now."""
-        if self.phase != "play" or action < FIRST_PLAY:
+        if self.phase != "play" or 0 < action < FIRST_PLAY:
             choices = ", ".join(self.legal()) if self.phase != "play" else "a play"
             return f"not a choice in phase {self.phase}; expected {choices}"
         last = int(self.state["last_action"])
