@@ -20,7 +20,7 @@ from ddz_env.features import (
     encode_state,
 )
 from ddz_env.moves import MAX_LEGAL, T_IDS, T_INT, T_PARAMS, T_TABLES, T_U64
-from ddz_env.rules import RuleSet, get_rules
+from ddz_env.rules import Params, RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, T_STATE
 from ddz_env.state import STATE, Phase
 from ddz_env.view import T_VIEW, VIEW, cut_view, cut_views
@@ -52,22 +52,28 @@ def _start_all(states, seeds, first, params):
         start(states[i], seeds[i], first, params)
 
 
-@njit([types.int64(T_STATES, T_ROWS, T_PARAMS, T_TABLES)])
-def _first_illegal(states, actions, params, tables):
-    """The first row whose action is not legal, -1 when all are."""
-    for i in range(states.shape[0]):
-        if not is_legal(states[i], actions[i], params, tables):
+@njit([types.int64(T_STATES, T_ROWS, T_ROWS, T_PARAMS, T_TABLES)])
+def first_illegal(states, rows, actions, params, tables):
+    """The first index whose action is not legal on its row, -1 when all are."""
+    for i in range(rows.shape[0]):
+        if not is_legal(states[rows[i]], actions[i], params, tables):
             return i
     return -1
 
 
-@njit([types.int64(T_STATES, T_ROWS, T_INT, T_PARAMS, T_TABLES, types.boolean[::1], T_ROWS)])
-def _step_all(states, actions, restart, params, tables, done, scores):
-    """Apply one legal action a row; with `restart` a finished row starts its next deal at once."""
+@njit([types.void(T_STATES, T_ROWS, T_ROWS, T_PARAMS, T_TABLES)])
+def apply_rows(states, rows, actions, params, tables):
+    """Apply a legal action to each of some rows."""
+    for i in range(rows.shape[0]):
+        apply(states[rows[i]], actions[i], params, tables)
+
+
+@njit([types.int64(T_STATES, T_INT, T_PARAMS, types.boolean[::1], T_ROWS)])
+def _finish(states, restart, params, done, scores):
+    """Note the rows that are over; with `restart` they start their next deal at once."""
     finished = 0
     for i in range(states.shape[0]):
         state = states[i]
-        apply(state, actions[i], params, tables)
         done[i] = state.phase == _OVER
         if done[i]:
             finished += 1
@@ -79,16 +85,16 @@ def _step_all(states, actions, restart, params, tables, done, scores):
     return finished
 
 
-@njit([types.int64(T_STATES, T_INT, T_PARAMS, T_TABLES, T_ROWS, T_IDS)])
-def _list_all(states, row, params, tables, offsets, ids):
-    """List the legal actions of the rows from `row` on; the row at which `ids` got too short."""
-    n = offsets[row]
-    for i in range(row, states.shape[0]):
+@njit([types.int64(T_STATES, T_ROWS, T_INT, T_PARAMS, T_TABLES, T_ROWS, T_IDS)])
+def _list_rows(states, rows, begin, params, tables, offsets, ids):
+    """List the legal actions of rows[begin:]; the index at which `ids` got too short."""
+    n = offsets[begin]
+    for i in range(begin, rows.shape[0]):
         if n + MAX_LEGAL > ids.shape[0]:
             return i
-        n += legal(states[i], params, tables, ids[n:])
+        n += legal(states[rows[i]], params, tables, ids[n:])
         offsets[i + 1] = n
-    return states.shape[0]
+    return rows.shape[0]
 
 
 @njit([types.void(T_ROWS, T_IDS, types.uint64[::1], T_ROWS)])
@@ -185,6 +191,32 @@ def check_seed(seed: int) -> int:
     return int(seed)
 
 
+def list_rows(
+    states: np.ndarray,
+    rows: np.ndarray,
+    params: Params,
+    offsets: np.ndarray | None = None,
+    ids: np.ndarray | None = None,
+) -> tuple[Legal, np.ndarray]:
+    """The legal ids of some rows, and the buffer of ids, which grows where it is too short.
+
+    Args:
+        states: `STATE[N]`.
+        rows: `int64[B]`, indices into `states`.
+        params: the room's.
+        offsets: `int64[B + 1]` to write to, with a 0 first.
+        ids: an int32 buffer to write to.
+    """
+    offsets = np.zeros(len(rows) + 1, np.int64) if offsets is None else offsets
+    ids = np.zeros(16 * len(rows) + MAX_LEGAL, np.int32) if ids is None else ids
+    done = 0
+    while True:
+        done = _list_rows(states, rows, done, params, TABLES, offsets, ids)
+        if done == len(rows):
+            return Legal(offsets, ids[: offsets[-1]]), ids
+        ids = np.concatenate([ids, np.zeros_like(ids)])
+
+
 class VecEnv:
     """A batch of games of one room.
 
@@ -219,6 +251,7 @@ class VecEnv:
         self.states = records(STATE, num_envs)
         self.done = np.zeros(num_envs, np.bool_)
         self.scores = np.zeros((num_envs, 3), np.int64)
+        self._rows = np.arange(num_envs)
         self._offsets = np.zeros(num_envs + 1, np.int64)
         self._ids = np.zeros(16 * num_envs + MAX_LEGAL, np.int32)
         self._scratch = records(VIEW, 1)
@@ -243,16 +276,11 @@ class VecEnv:
     def legal(self) -> Legal:
         """The legal ids of every row, in buffers that the next call reuses."""
         if self._stale:
-            row = 0
-            while True:
-                row = _list_all(
-                    self.states, row, self.params, TABLES, self._offsets, self._ids
-                )
-                if row == self.num_envs:
-                    break
-                self._ids = np.concatenate([self._ids, np.zeros_like(self._ids)])
+            self._legal, self._ids = list_rows(
+                self.states, self._rows, self.params, self._offsets, self._ids
+            )
             self._stale = False
-        return Legal(self._offsets, self._ids[: self._offsets[-1]])
+        return self._legal
 
     def step(self, actions: np.ndarray) -> np.ndarray:
         """Make one choice in every row; `done`, and `scores` where done.
@@ -267,11 +295,11 @@ class VecEnv:
         actions = np.ascontiguousarray(actions, np.int64)
         if actions.shape != (self.num_envs,):
             raise IllegalActionError(f"actions: expected {self.num_envs} ids, got {actions.shape}")
-        bad = _first_illegal(self.states, actions, self.params, TABLES)
+        bad = first_illegal(self.states, self._rows, actions, self.params, TABLES)
         if bad >= 0:
             raise IllegalActionError(self._why_illegal(bad, int(actions[bad])))
-        scores = self.scores.reshape(-1)
-        _step_all(self.states, actions, self.autoreset, self.params, TABLES, self.done, scores)
+        apply_rows(self.states, self._rows, actions, self.params, TABLES)
+        _finish(self.states, self.autoreset, self.params, self.done, self.scores.reshape(-1))
         self._stale = True
         return self.done
 
@@ -294,9 +322,7 @@ class VecEnv:
         """Dense state features of the seats on turn, `int8[num_envs, STATE_SIZE]`, reused."""
         if len(self._features) == 0:
             self._features = np.zeros((self.num_envs, STATE_SIZE), np.int8)
-        _dense_states(
-            self.states, self.params, TABLES, self._scratch, self._bits, self._features
-        )
+        _dense_states(self.states, self.params, TABLES, self._scratch, self._bits, self._features)
         return self._features
 
     def views(self, rows: np.ndarray | None = None) -> np.ndarray:

@@ -1,0 +1,77 @@
+"""The agent protocol and the registry of names."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Protocol
+
+import numpy as np
+
+from ddz_env.bots import GreedyBot, RandomBot
+from ddz_env.errors import DdzError
+from ddz_env.vector import Legal
+
+
+class AgentError(DdzError):
+    """A name that is no agent, a checkpoint that doesn't fit."""
+
+
+class Agent(Protocol):
+    """What plays: answers a batch of decisions; one decision is a batch of one.
+
+    An agent sees views only, and its choice for a row must not depend on the other rows.
+    """
+
+    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
+        """One legal id for each row.
+
+        Args:
+            views: `VIEW[B]`, what each deciding seat knows.
+            legal: the legal ids of each row, `Legal`.
+
+        Returns:
+            ids, `int64[B]`.
+        """
+        ...
+
+
+def _lazy(module: str, name: str) -> Callable[..., Agent]:
+    """A maker of agents whose module is imported when first used."""
+
+    def make(argument: str | None) -> Agent:
+        return getattr(import_module(module), name)(argument)
+
+    return make
+
+
+def _plain(make: Callable[[], Agent], name: str) -> Callable[[str | None], Agent]:
+    """A maker of an agent that takes no argument."""
+
+    def wrapped(argument: str | None) -> Agent:
+        if argument is not None:
+            raise AgentError(f"agent {name}: takes no argument, got {argument!r}")
+        return make()
+
+    return wrapped
+
+
+REGISTRY: dict[str, Callable[[str | None], Agent]] = {
+    "random": _plain(RandomBot, "random"),
+    "greedy": _plain(GreedyBot, "greedy"),
+    "rlcard_rule": _lazy("agents.rlcard_rule", "from_spec"),
+    "dmc": _lazy("agents.dmc", "from_spec"),
+}
+"""Makers of agents by name; each gets what follows the colon of a spec, None without one."""
+
+
+def load(spec: str) -> Agent:
+    """An agent from its spec: a name, or `name:argument` such as `dmc:runs/x/last.pt`.
+
+    Raises:
+        AgentError: an unknown name or a wrong argument.
+    """
+    if not isinstance(spec, str):
+        raise AgentError(f"agent: expected a name such as 'greedy', got {spec!r}")
+    name, colon, argument = spec.partition(":")
+    if name not in REGISTRY:
+        raise AgentError(f"unknown agent {name!r}; expected one of {', '.join(REGISTRY)}")
+    return REGISTRY[name](argument if colon else None)

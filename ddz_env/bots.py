@@ -1,0 +1,183 @@
+"""Players that come with the environment: `random`, `greedy`. No learning, no torch.
+
+Every player answers a batch: `act(views, legal)` gets `VIEW[B]` and the legal ids of each row and
+returns one id a row. A player's randomness is keyed by its seed, the deal's public number and the
+decision's number, so a choice doesn't depend on the neighbours in the batch.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numba import types
+
+from ddz_env._jit import njit
+from ddz_env.catalogue import FIRST_PLAY, TABLES, Category
+from ddz_env.decompose import THOROUGH, plays_to_go
+from ddz_env.engine import GOLDEN, mix
+from ddz_env.errors import DdzError
+from ddz_env.moves import JOKERS, T_IDS, T_INT, T_TABLES, T_U64, at_least, count_ones
+from ddz_env.state import Phase
+from ddz_env.vector import T_ROWS, T_VIEWS, Legal, check_seed
+from ddz_env.view import T_VIEW
+
+U64 = np.uint64
+_POINTS = int(Phase.CALL_POINTS)
+_BOMB = int(Category.BOMB)
+
+CALL_WEIGHTS = (0.86, -0.077, 0.16, 0.11, 0.055, 0.02, 0.05)
+"""Estimated chance that the landlord of `greedy` players wins, from the 17 cards before the bottom:
+constant, plays to go, big joker, small joker, each 2, each ace, each bomb (the rocket is one)."""
+CALL_LEVELS = (0.50, 0.54, 0.58)
+"""Chances from which `greedy` calls 1, 2, 3 points."""
+
+
+class Bot(Protocol):
+    """What plays: anything with a batched `act`."""
+
+    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
+        """One legal id for each row of `VIEW[B]`: `int64[B]`."""
+        ...
+
+
+@njit([types.uint64(T_U64, T_VIEW)])
+def decision_bits(seed, view):
+    """64 random bits of one decision of a player: from its seed, the deal, seat and ply."""
+    key = mix(seed + GOLDEN) ^ mix(view.deal * GOLDEN + U64(view.redeals))
+    return mix(key + U64(view.n_history * 4 + view.seat + 1) * GOLDEN)
+
+
+@njit([types.int64(T_U64, T_INT)])
+def pick(bits, n):
+    """A whole number in 0..n-1 from random bits."""
+    return np.int64(((bits >> U64(32)) * U64(n)) >> U64(32))
+
+
+@njit([types.void(T_VIEWS, T_ROWS, T_IDS, T_U64, T_ROWS)])
+def _act_random(views, offsets, ids, seed, out):
+    for i in range(views.shape[0]):
+        n = offsets[i + 1] - offsets[i]
+        out[i] = ids[offsets[i] + pick(decision_bits(seed, views[i]), n)]
+
+
+@njit([types.float64(T_U64)])
+def landlord_chance(hand):
+    """The estimate behind `greedy`'s calls: see `CALL_WEIGHTS`."""
+    chance = CALL_WEIGHTS[0] + CALL_WEIGHTS[1] * plays_to_go(hand, THOROUGH)
+    chance += CALL_WEIGHTS[2] * ((hand >> U64(56)) & U64(15))
+    chance += CALL_WEIGHTS[3] * ((hand >> U64(52)) & U64(15))
+    chance += CALL_WEIGHTS[4] * ((hand >> U64(48)) & U64(15))
+    chance += CALL_WEIGHTS[5] * ((hand >> U64(44)) & U64(15))
+    bombs = count_ones(at_least(hand, 4))
+    if hand & JOKERS == JOKERS:
+        bombs += 1
+    return chance + CALL_WEIGHTS[6] * bombs
+
+
+@njit([types.int64(T_VIEW, T_IDS)])
+def greedy_call(view, ids):
+    """The points that `greedy` calls: its level if that is legal, else pass."""
+    chance = landlord_chance(view.hand)
+    points = 0
+    for level in range(3):
+        if chance >= CALL_LEVELS[level]:
+            points = level + 1
+    for j in range(ids.shape[0]):
+        if ids[j] == points:
+            return points
+    return 0
+
+
+@njit([types.int64(T_INT, T_TABLES)])
+def play_cost(action, tables):
+    """How much a play gives away: bombs most, then the rank of the main part, then its kickers."""
+    if action < FIRST_PLAY:
+        return 0
+    play = tables.actions[action]
+    cost = 0
+    kickers = play.need - tables.main[play.category, play.length, play.rank]
+    for rank in range(15):
+        cost += rank * np.int64((kickers >> U64(4 * rank)) & U64(15))
+    cost += 1000 * play.rank - 10 * play.size
+    return cost + 1_000_000 if play.category >= _BOMB else cost
+
+
+@njit([types.int64(T_VIEW, T_IDS, T_TABLES)])
+def greedy_play(view, ids, tables):
+    """The id that leaves the fewest plays to go, then the cheapest; bombs only to win soon."""
+    best, best_go, best_cost = np.int64(ids[0]), 1000, 0
+    leading = view.last_seat < 0
+    for j in range(ids.shape[0]):
+        action = np.int64(ids[j])
+        if action and tables.actions[action].need == view.hand:
+            return action
+    partner = view.landlord != view.seat and view.last_seat != view.landlord
+    if not leading and partner:
+        return 0
+    for j in range(ids.shape[0]):
+        action = np.int64(ids[j])
+        go = plays_to_go(view.hand - tables.actions[action].need, THOROUGH)
+        if tables.actions[action].category >= _BOMB and go > 1:
+            go += 2  # a bomb waits until it nearly wins
+        cost = play_cost(action, tables)
+        if go < best_go or (go == best_go and cost < best_cost):
+            best, best_go, best_cost = action, go, cost
+    return best
+
+
+@njit([types.int64(T_VIEW, T_IDS, T_TABLES)])
+def greedy_choice(view, ids, tables):
+    """What `greedy` chooses, in any phase."""
+    if ids.shape[0] == 1:
+        return np.int64(ids[0])
+    if view.phase == _POINTS:
+        return greedy_call(view, ids)
+    return greedy_play(view, ids, tables)
+
+
+@njit([types.void(T_VIEWS, T_ROWS, T_IDS, T_TABLES, T_ROWS)])
+def _act_greedy(views, offsets, ids, tables, out):
+    for i in range(views.shape[0]):
+        out[i] = greedy_choice(views[i], ids[offsets[i] : offsets[i + 1]], tables)
+
+
+class RandomBot:
+    """Chooses among the listed actions, all alike.
+
+    Args:
+        seed: the player's own seed, 0 .. 2**63 - 1.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = np.uint64(check_seed(seed))
+
+    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
+        """One random legal id a row, `int64[B]`."""
+        out = np.zeros(len(views), np.int64)
+        _act_random(views, legal.offsets, legal.ids, self.seed, out)
+        return out
+
+
+class GreedyBot:
+    """Fewest plays to go afterwards, then the cheapest; bombs late; leaves its partner's plays."""
+
+    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
+        """The greedy id of each row, `int64[B]`."""
+        out = np.zeros(len(views), np.int64)
+        _act_greedy(views, legal.offsets, legal.ids, TABLES, out)
+        return out
+
+
+BOTS: dict[str, Callable[[], Bot]] = {"random": RandomBot, "greedy": GreedyBot}
+"""Bots by name."""
+
+
+def make_bot(name: str) -> Bot:
+    """A bot by name.
+
+    Raises:
+        DdzError: no such bot.
+    """
+    if name not in BOTS:
+        raise DdzError(f"unknown bot {name!r}; expected one of {', '.join(BOTS)}")
+    return BOTS[name]()
