@@ -4,6 +4,7 @@ One deal to read: `Game`. Environments: `env` (PettingZoo AEC), `parallel_env`, 
 Questions about a position: `legal_plays`, `explain`. Rooms: `PRESETS`, `RuleSet`.
 """
 
+from ddz_env.aec import env, raw_env
 from ddz_env.catalogue import action_id, action_text, catalogue_counts, n_actions
 from ddz_env.errors import (
     CardError,
@@ -14,6 +15,7 @@ from ddz_env.errors import (
     RuleError,
 )
 from ddz_env.game import Game, explain, legal_plays
+from ddz_env.parallel import parallel_env
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.vector import VecEnv, vec_env
 
@@ -33,8 +35,11 @@ __all__ = [
     "action_id",
     "action_text",
     "catalogue_counts",
+    "env",
     "explain",
     "legal_plays",
     "n_actions",
+    "parallel_env",
+    "raw_env",
     "vec_env",
 ]

@@ -18,9 +18,9 @@ from ddz_env.rules import RuleSet, get_rules
 
 AGENTS = ("player_0", "player_1", "player_2")
 """The agent of each seat; seats are identities, roles are state."""
-METADATA = {"name": "ddz_v0", "render_modes": ["ansi"], "is_parallelizable": False}
+METADATA: dict[str, Any] = {"name": "ddz_v0", "render_modes": ["ansi"]}
 
-_NO_IDS = np.zeros(0, np.int32)
+NO_IDS = np.zeros(0, np.int32)
 
 
 class Deals:
@@ -103,7 +103,7 @@ def _observation_space(n: int) -> spaces.Dict:
     )
 
 
-class raw_env(AECEnv[str, dict[str, np.ndarray], int]):  # noqa: N801 (PettingZoo's name)
+class raw_env(AECEnv[str, dict[str, np.ndarray], int]):
     """One deal an episode; the agent on turn chooses one of the action ids (`action_text`).
 
     An observation is `{"observation": int8[STATE_SIZE], "action_mask": int8[n_actions]}`: the
@@ -181,7 +181,7 @@ class raw_env(AECEnv[str, dict[str, np.ndarray], int]):  # noqa: N801 (PettingZo
         assert game is not None
         self._observations = {}
         self.agent_selection = AGENTS[game.seat]
-        self.infos = {agent: {"legal_actions": _NO_IDS} for agent in AGENTS}
+        self.infos = {agent: {"legal_actions": NO_IDS} for agent in AGENTS}
         if not game.over:
             self.infos[self.agent_selection]["legal_actions"] = game.legal_ids()
 
@@ -190,7 +190,7 @@ class raw_env(AECEnv[str, dict[str, np.ndarray], int]):  # noqa: N801 (PettingZo
         if agent not in self._observations:
             game = self._deals.game
             assert game is not None
-            legal = self.infos[agent]["legal_actions"] if agent in self.infos else _NO_IDS
+            legal = self.infos[agent]["legal_actions"] if agent in self.infos else NO_IDS
             seat = AGENTS.index(agent)
             self._observations[agent] = self._deals.observation(game, seat, legal)
         return self._observations[agent]

@@ -58,7 +58,7 @@ def from_text(text: str, wild: bool = False) -> int:
     counts = [0] * 16
     for letter in text.upper().replace("10", "T").replace(" ", ""):
         if letter not in _INDEX or (letter == "W" and not wild):
-            raise CardError(f"hand {text!r}: {letter!r} is no card; expected letters of {RANKS[:15]}")
+            raise CardError(f"hand {text!r}: {letter!r} is no card; expected one of {RANKS[:15]}")
         counts[_INDEX[letter]] += 1
     for r, n in enumerate(counts):
         most = 1 if r in (SMALL_JOKER, BIG_JOKER) else 4

@@ -1,8 +1,9 @@
 """The catalogue: every play there is, and the one numbering of actions that everybody uses.
 
-Ids `0..63` are choices that are no play (`CHOICES`); `64..27534` are the 27,471 plays of the default
-kicker rule in a fixed order (category, length, rank, kickers); plays that only a wider kicker rule
-allows come after them. So an id means the same in every room: rooms mask, they never renumber.
+Ids `0..63` are choices that are no play (`CHOICES`); `64..27534` are the 27,471 plays of the
+default kicker rule in a fixed order (category, length, rank, kickers); plays that only a wider
+kicker rule allows come after them. So an id means the same in every room: rooms mask, they never
+renumber.
 
 Main parts and kickers follow rules par. 2. Counts (each tested):
 

@@ -11,7 +11,16 @@ from numba import types
 from ddz_env._jit import njit
 from ddz_env.cards import BOTTOM_SIZE, DECK_SIZE, HAND_SIZE, deck
 from ddz_env.catalogue import FIRST_PLAY, N_ACTIONS, Category
-from ddz_env.moves import T_IDS, T_INT, T_PARAMS, T_TABLES, T_U64, contains, list_leads, list_replies
+from ddz_env.moves import (
+    T_IDS,
+    T_INT,
+    T_PARAMS,
+    T_TABLES,
+    T_U64,
+    contains,
+    list_leads,
+    list_replies,
+)
 from ddz_env.scoring import T_STATE, settle
 from ddz_env.state import MAX_HISTORY, STATE, Phase
 
@@ -30,6 +39,12 @@ def mix(x):
     x = (x ^ (x >> U64(30))) * _MIX_1
     x = (x ^ (x >> U64(27))) * _MIX_2
     return x ^ (x >> U64(31))
+
+
+@njit([types.uint64(T_U64)])
+def next_seed(seed):
+    """The key of the deal after a deal: 63 bits, so that every key is a seed that `Game` takes."""
+    return mix(seed + GOLDEN) >> U64(1)
 
 
 @njit([types.int64(T_STATE, T_INT)])

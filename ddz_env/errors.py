@@ -1,4 +1,4 @@
-"""The errors that this package raises: every one is a `ValueError` that names the thing at fault."""
+"""The errors that this package raises: each is a `ValueError` that names the thing at fault."""
 
 
 class DdzError(ValueError):

@@ -49,7 +49,7 @@ STATE_FIELDS = (
     Field("count_prev", 21, "the previous seat's cards left, 0..20, one bit"),
     Field("bombs", 8, "bombs and rockets played, 0..7 (7 for more), one bit"),
     Field("role", 4, "landlord, landlord_down, landlord_up, or nobody is yet, one bit"),
-    Field("trick", 3, "who holds the trick: nobody (a lead), next, prev, one bit"),
+    Field("trick", 3, "who holds the trick: nobody (a lead), next, prev, one bit; none: itself"),
     Field("category", 15, "category of the play to beat, 0 when leading, one bit"),
     Field("length", 13, "length of the play to beat, 0 when leading, one bit"),
     Field("phase", N_PHASES, "the phase, one bit"),
@@ -83,7 +83,7 @@ def _offsets(schema_fields: tuple[Field, ...]) -> tuple[dict[str, int], int]:
 STATE_OFFSETS, STATE_SIZE = _offsets(STATE_FIELDS)
 ACTION_OFFSETS, ACTION_SIZE = _offsets(ACTION_FIELDS)
 MAX_STATE_BITS = 9 * CARDS + len(STATE_FIELDS) + 54
-"""A bound on the ones of a state: nine card fields, one bit fields, a deck's cards in the history."""
+"""A bound on the ones of a state: nine card fields, one bit fields, a deck in the history."""
 MAX_ACTION_BITS = 20 + 20 + len(ACTION_FIELDS)
 SCHEMA_NAME = "ddz-obs-v0"
 
@@ -144,30 +144,35 @@ def encode_state(view, tables, out, n):
     n = _put_cards(view.unseen, S_UNSEEN, out, n)
     n = _put_cards(view.bottom, S_BOTTOM, out, n)
     n = _put_cards(view.last_cards, S_TO_BEAT, out, n)
-    if view.n_history >= 2:
-        n = _put_cards(view.history_cards[view.n_history - 2], S_LAST_NEXT, out, n)
-    if view.n_history >= 1:
-        n = _put_cards(view.history_cards[view.n_history - 1], S_LAST_PREV, out, n)
+    # Seats decide in turn: who has just decided is one back, who is on turn now is three back.
+    back = (view.turn - nxt + 2) % 3 + 1
+    if view.n_history >= back:
+        n = _put_cards(view.history_cards[view.n_history - back], S_LAST_NEXT, out, n)
+    back = (view.turn - prv + 2) % 3 + 1
+    if view.n_history >= back:
+        n = _put_cards(view.history_cards[view.n_history - back], S_LAST_PREV, out, n)
     n = _put_cards(view.played[seat], S_PLAYED_SELF, out, n)
     n = _put_cards(view.played[nxt], S_PLAYED_NEXT, out, n)
     n = _put_cards(view.played[prv], S_PLAYED_PREV, out, n)
     role = 3 if view.landlord < 0 else (seat - view.landlord + 3) % 3
-    trick = 0 if view.last_seat < 0 else (1 if view.last_seat == nxt else 2)
     last = tables.actions[view.last_action]
     out[n] = S_COUNT_SELF + view.counts[seat]
     out[n + 1] = S_COUNT_NEXT + view.counts[nxt]
     out[n + 2] = S_COUNT_PREV + view.counts[prv]
     out[n + 3] = S_BOMBS + min(view.bombs, 7)
     out[n + 4] = S_ROLE + role
-    out[n + 5] = S_TRICK + trick
-    out[n + 6] = S_CATEGORY + last.category
-    out[n + 7] = S_LENGTH + last.length
-    out[n + 8] = S_PHASE + view.phase
-    out[n + 9] = S_CALL_SELF + view.calls[seat] + 1
-    out[n + 10] = S_CALL_NEXT + view.calls[nxt] + 1
-    out[n + 11] = S_CALL_PREV + view.calls[prv] + 1
-    out[n + 12] = S_BASE + view.base
-    return _put_history(view, out, n + 13)
+    out[n + 5] = S_CATEGORY + last.category
+    out[n + 6] = S_LENGTH + last.length
+    out[n + 7] = S_PHASE + view.phase
+    out[n + 8] = S_CALL_SELF + view.calls[seat] + 1
+    out[n + 9] = S_CALL_NEXT + view.calls[nxt] + 1
+    out[n + 10] = S_CALL_PREV + view.calls[prv] + 1
+    out[n + 11] = S_BASE + view.base
+    n += 12
+    if view.last_seat != seat:
+        out[n] = S_TRICK + (0 if view.last_seat < 0 else 1 if view.last_seat == nxt else 2)
+        n += 1
+    return _put_history(view, out, n)
 
 
 @njit([types.int64(T_U64, T_INT, T_TABLES, T_BITS, T_INT)])

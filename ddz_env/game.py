@@ -1,9 +1,11 @@
-"""One deal for people and programs that want to read it: a face of one record, without rule code."""
+"""One deal for people and programs that want to read it: a face of a record without rule code."""
 
+from operator import index
 from typing import Any
 
 import numpy as np
 
+from ddz_env._jit import records
 from ddz_env.cards import RANKS, check_deal, deal_from_text, from_text, to_text, unpack
 from ddz_env.catalogue import (
     FIRST_PLAY,
@@ -13,7 +15,6 @@ from ddz_env.catalogue import (
     action_id,
     action_text,
 )
-from ddz_env._jit import records
 from ddz_env.engine import apply, is_legal, legal, start, start_from_deck
 from ddz_env.errors import CardError, FormatError, IllegalActionError, PlayError, RuleError
 from ddz_env.moves import MAX_LEGAL, contains, list_leads, list_replies
@@ -149,7 +150,7 @@ class Game:
             PlayError: no such action.
             IllegalActionError: not legal now. Nothing has been changed.
         """
-        number = action_id(action) if isinstance(action, str) else int(action)
+        number = action_id(action) if isinstance(action, str) else _whole(action)
         text = action_text(number)
         if self.over:
             raise IllegalActionError(f"{text}: the deal is over")
@@ -218,6 +219,14 @@ class Game:
         if self.over:
             lines.append("scores " + " ".join(f"{s:g}" for s in self.scores))
         return "\n".join(lines)
+
+
+def _whole(action: Any) -> int:
+    """An id as a Python number; floats are refused, not cut off."""
+    try:
+        return index(action)
+    except TypeError:
+        raise PlayError(f"action {action!r}: expected an id or a text") from None
 
 
 def _category(action: int) -> str:
@@ -346,5 +355,3 @@ def explain(
     rank = RANKS[TABLES.actions[action]["rank"]]
     verb = f"beats {last}" if last_id else "can be led"
     return f"legal: {play} is a {name} of rank {rank}, which {verb}"
-
-

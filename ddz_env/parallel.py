@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from ddz_env.aec import AGENTS, METADATA, Deals
+from ddz_env.aec import AGENTS, METADATA, NO_IDS, Deals
 from ddz_env.catalogue import CHOICES, action_text
 from ddz_env.errors import IllegalActionError
 from ddz_env.game import Game
@@ -15,10 +15,9 @@ from ddz_env.rules import RuleSet
 WAIT = CHOICES["wait"]
 
 _WAIT_IDS = np.array([WAIT], np.int32)
-_NO_IDS = np.zeros(0, np.int32)
 
 
-class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):  # noqa: N801 (PettingZoo's name)
+class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
     """One deal an episode; the agent that is asked chooses, the others `wait`.
 
     Observations are those of `raw_env`, with `wait` as the only legal action of an agent that is
@@ -36,7 +35,7 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):  # noqa: N801 
         DdzError: an argument out of range, named.
     """
 
-    metadata = {**METADATA, "is_parallelizable": True}  # noqa: RUF012 (as PettingZoo declares it)
+    metadata = METADATA
 
     def __init__(
         self,
@@ -86,7 +85,7 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):  # noqa: N801 
         observations, infos = {}, {}
         for seat, agent in enumerate(AGENTS):
             asked = not game.over and seat == game.seat
-            legal = game.legal_ids() if asked else _NO_IDS if game.over else _WAIT_IDS
+            legal = game.legal_ids() if asked else NO_IDS if game.over else _WAIT_IDS
             observations[agent] = self._deals.observation(game, seat, legal)
             infos[agent] = {"asked": asked, "legal_actions": legal}
         return observations, infos

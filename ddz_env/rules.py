@@ -91,7 +91,8 @@ class RuleSet:
         known = {field.name for field in fields(self)}
         for name in changes:
             if name not in known:
-                raise RuleError(f"unknown rule {name!r}; expected one of {', '.join(sorted(known))}")
+                names = ", ".join(sorted(known))
+                raise RuleError(f"unknown rule {name!r}; expected one of {names}")
         return dataclass_replace(self, **{"name": "custom", **changes})
 
     def params(self) -> Params:

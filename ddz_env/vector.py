@@ -10,7 +10,7 @@ from numba import types
 
 from ddz_env._jit import njit, records
 from ddz_env.catalogue import TABLES, TEXTS
-from ddz_env.engine import GOLDEN, apply, is_legal, legal, mix, start
+from ddz_env.engine import GOLDEN, apply, is_legal, legal, mix, next_seed, start
 from ddz_env.errors import DdzError, IllegalActionError
 from ddz_env.features import (
     MAX_STATE_BITS,
@@ -81,7 +81,7 @@ def _finish(states, restart, params, done, scores):
                 scores[3 * i + seat] = state.scores[seat]
             if restart:
                 first = -1 if params.auction == 0 else (state.first + 1) % 3
-                start(state, mix(state.seed + GOLDEN), first, params)
+                start(state, next_seed(state.seed), first, params)
     return finished
 
 
@@ -112,7 +112,7 @@ def play_random_games(states, n, params, tables, ids):
     state = states[0]
     decisions = 0
     for _ in range(n):
-        start(state, mix(state.seed + GOLDEN), -1, params)
+        start(state, next_seed(state.seed), -1, params)
         while state.phase != _OVER:
             count = U64(legal(state, params, tables, ids))
             # The choice uses a stream of its own, so that a deal is the same however it is played.
@@ -170,7 +170,7 @@ def _dense_states(states, params, tables, scratch, bits, out):
 def _derive(seed, out):
     """Derive one key after another from a seed."""
     for i in range(out.shape[0]):
-        out[i] = mix(mix(seed + GOLDEN) + U64(i) * GOLDEN)
+        out[i] = next_seed(mix(seed + GOLDEN) + U64(i) * GOLDEN)
 
 
 def deal_seeds(seed: int, n: int) -> np.ndarray:
@@ -292,9 +292,12 @@ class VecEnv:
             IllegalActionError: an action that is not legal (row and action are named); nothing
                 has been changed.
         """
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"actions: expected {self.num_envs} ids, got {actions.dtype} {actions.shape}"
+            )
         actions = np.ascontiguousarray(actions, np.int64)
-        if actions.shape != (self.num_envs,):
-            raise IllegalActionError(f"actions: expected {self.num_envs} ids, got {actions.shape}")
         bad = first_illegal(self.states, self._rows, actions, self.params, TABLES)
         if bad >= 0:
             raise IllegalActionError(self._why_illegal(bad, int(actions[bad])))

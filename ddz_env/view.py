@@ -20,7 +20,7 @@ VIEW = np.dtype(
     [
         ("deal", "<u8"),  # public number of the deal
         ("hand", "<u8"),  # packed cards of the seat itself
-        ("unseen", "<u8"),  # packed cards that the seat has not seen: in other hands or on the table
+        ("unseen", "<u8"),  # packed cards that the seat has not seen: other hands, hidden bottom
         ("bottom", "<u8"),  # packed bottom cards, 0 until there is a landlord
         ("played", "<u8", 3),  # packed cards that each seat has played
         ("last_cards", "<u8"),  # packed cards of the play to beat, 0 when leading
