@@ -30,6 +30,8 @@ CALL_WEIGHTS = (0.86, -0.077, 0.16, 0.11, 0.055, 0.02, 0.05)
 constant, plays to go, big joker, small joker, each 2, each ace, each bomb (the rocket is one)."""
 CALL_LEVELS = (0.50, 0.54, 0.58)
 """Chances from which `greedy` calls 1, 2, 3 points."""
+LEAD_BONUS, PASS_PENALTY, BOMB_PENALTY = 1500, 2, 4
+"""Of `greedy`: found by trying a handful of values against `rlcard_rule`, 4,000 duplicate deals each."""
 
 
 class Bot(Protocol):
@@ -88,38 +90,46 @@ def greedy_call(view, ids):
     return 0
 
 
-@njit([types.int64(T_INT, T_TABLES)])
-def play_cost(action, tables):
-    """How much a play gives away: bombs most, then the rank of the main part, then its kickers."""
-    if action < FIRST_PLAY:
-        return 0
+@njit([types.int64(T_INT, types.boolean, T_TABLES)])
+def play_cost(action, leading, tables):
+    """How much a play gives away, in thousandths of a rank.
+
+    The rank of the main part, then the ranks of the kickers; a lead is the cheaper the more cards
+    it takes along. Bombs cost more than anything else.
+    """
     play = tables.actions[action]
-    cost = 0
+    cost = 1000 * np.int64(play.rank)
     kickers = play.need - tables.main[play.category, play.length, play.rank]
     for rank in range(15):
         cost += rank * np.int64((kickers >> U64(4 * rank)) & U64(15))
-    cost += 1000 * play.rank - 10 * play.size
+    if leading:
+        cost -= LEAD_BONUS * np.int64(play.size)
     return cost + 1_000_000 if play.category >= _BOMB else cost
 
 
 @njit([types.int64(T_VIEW, T_IDS, T_TABLES)])
 def greedy_play(view, ids, tables):
-    """The id that leaves the fewest plays to go, then the cheapest; bombs only to win soon."""
-    best, best_go, best_cost = np.int64(ids[0]), 1000, 0
+    """The id that leaves the fewest plays to go, then the cheapest.
+
+    A bomb waits until it nearly wins; the partner's play is beaten only to go out; passing counts
+    as two plays lost, since the trick goes to somebody else.
+    """
     leading = view.last_seat < 0
     for j in range(ids.shape[0]):
         action = np.int64(ids[j])
         if action and tables.actions[action].need == view.hand:
             return action
-    partner = view.landlord != view.seat and view.last_seat != view.landlord
-    if not leading and partner:
+    if not leading and view.seat != view.landlord and view.last_seat != view.landlord:
         return 0
+    best, best_go, best_cost = np.int64(ids[0]), 1000, 0
     for j in range(ids.shape[0]):
         action = np.int64(ids[j])
         go = plays_to_go(view.hand - tables.actions[action].need, THOROUGH)
-        if tables.actions[action].category >= _BOMB and go > 1:
-            go += 2  # a bomb waits until it nearly wins
-        cost = play_cost(action, tables)
+        if action == 0:
+            go += PASS_PENALTY
+        elif tables.actions[action].category >= _BOMB and go > 1:
+            go += BOMB_PENALTY
+        cost = play_cost(action, leading, tables)
         if go < best_go or (go == best_go and cost < best_cost):
             best, best_go, best_cost = action, go, cost
     return best

@@ -1,0 +1,255 @@
+"""Duplicate matches: two agents play the same deals with the sides swapped, in one batch.
+
+Without calling (landlord fixed): each deal twice, A against two B and B against two A. With calling:
+each deal in six layouts, A at each seat against two B and B at each seat against two A. Deals that
+end void in a layout are left out whole and counted. Intervals resample deals, not games, since the
+games of one deal hang together.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import bootstrap
+
+from agents.base import Agent
+from ddz_env._jit import records
+from ddz_env.catalogue import TABLES
+from ddz_env.engine import start
+from ddz_env.errors import DdzError, IllegalActionError
+from ddz_env.rules import Params, RuleSet, get_rules
+from ddz_env.scoring import QUARTERS
+from ddz_env.state import STATE, Phase
+from ddz_env.vector import Legal, apply_rows, deal_seeds, first_illegal, list_rows
+from ddz_env.view import VIEW, cut_views
+
+CHUNK = 1024
+"""Deals in flight at a time."""
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """A match from A's side. Shares and points are means over deals; `ci` are 95% intervals."""
+
+    deals: int
+    """Distinct deals counted."""
+    void: int
+    """Deals left out because all passed too often in some layout."""
+    wp: float
+    """Share of games that A's side won, over both roles."""
+    ci: tuple[float, float]
+    landlord: float
+    """Share that A won as landlord; None-like NaN when it never was."""
+    landlord_ci: tuple[float, float]
+    farmers: float
+    """Share that A's seats won as farmers."""
+    farmers_ci: tuple[float, float]
+    adp: float
+    """Points a deal of A's side: where sides are fixed the side's points, else of A's seat."""
+    adp_ci: tuple[float, float]
+    score: float
+    """Difference between the points of a seat of A and of a seat of B, a deal."""
+    score_ci: tuple[float, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON types; NaN becomes null."""
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, (tuple, list)):
+                return [plain(v) for v in value]
+            if isinstance(value, float):
+                return None if np.isnan(value) else round(value, 5)
+            return value
+
+        return {key: plain(value) for key, value in asdict(self).items()}
+
+
+def layouts(rules: RuleSet) -> np.ndarray:
+    """Which agent (0: A, 1: B) sits at each seat in each game of a deal: `int[L, 3]`."""
+    if rules.auction == "none":
+        return np.array([[0, 1, 1], [1, 0, 0]])
+    return np.array([np.roll([k, 1 - k, 1 - k], seat) for k in (0, 1) for seat in range(3)])
+
+
+def interval(values: np.ndarray, seed: int = 0) -> tuple[float, float]:
+    """The 95% bootstrap interval of the mean of one value a deal (NaN when there are too few)."""
+    values = values[~np.isnan(values)]
+    if len(values) < 2 or np.all(values == values[0]):
+        mean = float(values.mean()) if len(values) else float("nan")
+        return mean, mean
+    result = bootstrap(
+        (values,),
+        np.mean,
+        n_resamples=RESAMPLES,
+        batch=max(1, 4_000_000 // len(values)),
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    )
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+def _mean(values: np.ndarray) -> float:
+    """The mean of what is no NaN, NaN of nothing."""
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _decide(
+    agent: Agent, states: np.ndarray, rows: np.ndarray, legal: Legal, params: Params
+) -> np.ndarray:
+    """An agent's choices for some rows, checked."""
+    views = records(VIEW, len(rows))
+    cut_views(states, rows, states["turn"][rows].astype(np.int64), params, views)
+    actions = np.ascontiguousarray(agent.act(views, legal), np.int64)
+    if actions.shape != (len(rows),):
+        raise IllegalActionError(f"{agent!r}: expected {len(rows)} actions, got {actions.shape}")
+    bad = first_illegal(states, rows, actions, params, TABLES)
+    if bad >= 0:
+        raise IllegalActionError(f"{agent!r} chose action {actions[bad]}, which is not legal")
+    return actions
+
+
+def _subset(legal: Legal, index: np.ndarray) -> Legal:
+    """The lists of some rows of a batch."""
+    sizes = np.diff(legal.offsets)[index]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+    return Legal(offsets, legal.ids[np.repeat(legal.offsets[:-1][index], sizes) + within])
+
+
+def play_out(
+    states: np.ndarray,
+    seats: np.ndarray,
+    agents: list[Agent],
+    params: Params,
+    alive: Callable[[], None] | None = None,
+) -> None:
+    """Play a batch of games to their ends; an agent is asked only where it has a choice.
+
+    Args:
+        states: `STATE[N]`, changed in place.
+        seats: `int[N, 3]`, the index of the agent at each seat.
+        agents: the agents.
+        params: the room.
+        alive: called once a round, for progress.
+    """
+    buffer = None
+    while True:
+        rows = np.flatnonzero(states["phase"] != Phase.OVER)
+        if len(rows) == 0:
+            return
+        legal, buffer = list_rows(states, rows, params, ids=buffer)
+        actions = legal.ids[legal.offsets[:-1]].astype(np.int64)
+        asked = np.where(np.diff(legal.offsets) > 1, seats[rows, states["turn"][rows]], -1)
+        for k, agent in enumerate(agents):
+            index = np.flatnonzero(asked == k)
+            if len(index):
+                actions[index] = _decide(agent, states, rows[index], _subset(legal, index), params)
+        apply_rows(states, rows, actions, params, TABLES)
+        if alive is not None:
+            alive()
+
+
+def play_deals(
+    a: Agent,
+    b: Agent,
+    rules: RuleSet,
+    seeds: np.ndarray,
+    first_number: int = 0,
+    alive: Callable[[], None] | None = None,
+) -> np.ndarray:
+    """The final records of a duplicate match: `STATE[D, L]`, by deal and layout.
+
+    Args:
+        a: agent A.
+        b: agent B.
+        rules: the room.
+        seeds: keys of the deals, `uint64[D]`.
+        first_number: the public number of the first deal.
+        alive: called once a round.
+    """
+    table = layouts(rules)
+    params = rules.params()
+    states = records(STATE, len(seeds) * len(table))
+    for i in range(len(states)):
+        start(states[i], seeds[i // len(table)], -1, params)
+        states[i]["deal"] = first_number + i // len(table)
+    play_out(states, np.tile(table, (len(seeds), 1)), [a, b], params, alive)
+    return states.reshape(len(seeds), len(table))
+
+
+def summarise(states: np.ndarray, rules: RuleSet, seed: int = 0) -> MatchResult:
+    """The result of final records `STATE[D, L]`, from A's side."""
+    table = layouts(rules)
+    void = (states["winner"] < 0).any(axis=1)
+    states = states[~void]
+    if len(states) == 0:
+        raise DdzError("match: every deal was void")
+    mine = np.broadcast_to(table == 0, (*states.shape, 3))  # [D, L, seat]
+    lord = states["landlord"][:, :, None] == np.arange(3)
+    won = (states["winner"] == states["landlord"])[:, :, None] == lord
+    points = states["scores"] / QUARTERS
+
+    def per_deal(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+        count = where.sum(axis=(1, 2))
+        total = np.where(where, values, 0).sum(axis=(1, 2))
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+    as_lord, as_farmer = per_deal(won, mine & lord), per_deal(won, mine & ~lord)
+    if rules.auction == "none":
+        wins = (as_lord + as_farmer) / 2
+        adp = np.where(mine, points, 0).sum(axis=2).mean(axis=1)
+    else:
+        wins = per_deal(won, mine)
+        adp = per_deal(points, mine)
+    score = per_deal(points, mine) - per_deal(points, ~mine)
+    return MatchResult(
+        deals=len(states),
+        void=int(void.sum()),
+        wp=_mean(wins),
+        ci=interval(wins, seed),
+        landlord=_mean(as_lord),
+        landlord_ci=interval(as_lord, seed),
+        farmers=_mean(as_farmer),
+        farmers_ci=interval(as_farmer, seed),
+        adp=_mean(adp),
+        adp_ci=interval(adp, seed),
+        score=_mean(score),
+        score_ci=interval(score, seed),
+    )
+
+
+def play_match(
+    a: Agent,
+    b: Agent,
+    rules: str | RuleSet = "play_only",
+    deals: int = 1000,
+    seed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> MatchResult:
+    """Play a duplicate match of A against B.
+
+    Args:
+        a: agent A.
+        b: agent B.
+        rules: a preset's name or a `RuleSet`.
+        deals: distinct deals, at least 1.
+        seed: of the deals.
+        progress: called with the number of deals done, after every `CHUNK`.
+
+    Raises:
+        DdzError: an argument out of range, or every deal void.
+        IllegalActionError: an agent made an illegal choice.
+    """
+    if isinstance(deals, bool) or not isinstance(deals, int) or deals < 1:
+        raise DdzError(f"deals: expected a whole number from 1, got {deals!r}")
+    room = get_rules(rules)
+    seeds = deal_seeds(seed, deals)
+    parts = []
+    for begin in range(0, deals, CHUNK):
+        parts.append(play_deals(a, b, room, seeds[begin : begin + CHUNK], begin))
+        if progress is not None:
+            progress(min(begin + CHUNK, deals))
+    return summarise(np.concatenate(parts), room, seed)

@@ -1,0 +1,1 @@
+"""Training: one algorithm a file, and the command `python train/selfplay.py`."""
