@@ -137,7 +137,6 @@ class RefereeGame:
         yield from self._show_at_once("show_at_12")
         yield from self._auction()
         if self.landlord is None:
-            self.redeal_wanted = True
             return
         self.hands[self.landlord] = sort_cards(self.hands[self.landlord] + self.bottom)
         yield from self._show_after_bottom()
@@ -176,11 +175,14 @@ class RefereeGame:
             self._all_passed(opener)
 
     def _all_passed(self, opener):
-        """All pass: who showed first is landlord, or the first bidder, or nobody (a redeal)."""
-        first_bidder = self.room["all_pass"] == "first_bidder"
-        if self.shows or first_bidder or self.redeals >= self.room["max_redeals"]:
+        """All pass: who showed first is landlord, or the first bidder; or a redeal, or void."""
+        if self.shows or self.room["all_pass"] == "first_bidder":
             self.landlord = opener
             self.base = 1
+        elif self.redeals < self.room["max_redeals"]:
+            self.redeal_wanted = True
+        else:
+            self.phase = "over"
 
     def _call_by_points(self, opener):
         """In order, once each: higher than the last call, or pass; 3 ends it."""

@@ -34,7 +34,7 @@ _PLAIN = {  # the default kicker rule of §2, no phase before the play (§3), no
     "auction": "none",
     "rob": False,
     "all_pass": "redeal",
-    "max_redeals": 1000,
+    "max_redeals": 50,
     "show_before_deal": 0,
     "show_at_6": 0,
     "show_at_12": 0,

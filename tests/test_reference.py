@@ -342,7 +342,8 @@ def test_redeals_end():
     game = new_game({**ROOMS["qq_classic"], "max_redeals": 1}, 2)
     answers(game, "pass", "pass", "pass").redeal(*deal(1), 2)
     answers(game, "pass", "pass", "pass")
-    assert (game.landlord, game.base, game.redeals, game.redeal_wanted) == (2, 1, 1, False)
+    assert (game.phase, game.turn, game.legal(), game.landlord) == ("over", None, [], None)
+    assert (game.scores, game.redeals, game.redeal_wanted) == ([0, 0, 0], 1, False)
     with pytest.raises(ValueError):
         game.redeal(*deal(2), 2)
     with pytest.raises(ValueError):
