@@ -8,6 +8,7 @@ import numpy as np
 
 from ddz_env.bots import GreedyBot, RandomBot
 from ddz_env.errors import DdzError
+from ddz_env.rules import RuleSet
 from ddz_env.vector import Legal
 
 
@@ -63,15 +64,23 @@ REGISTRY: dict[str, Callable[[str | None], Agent]] = {
 """Makers of agents by name; each gets what follows the colon of a spec, None without one."""
 
 
-def load(spec: str) -> Agent:
+def load(spec: str, rules: RuleSet | None = None) -> Agent:
     """An agent from its spec: a name, or `name:argument` such as `dmc:runs/x/last.pt`.
 
+    Args:
+        spec: the spec.
+        rules: the room that it is to play in; an agent made for another room is refused.
+
     Raises:
-        AgentError: an unknown name or a wrong argument.
+        AgentError: an unknown name, a wrong argument, a checkpoint of another room.
     """
     if not isinstance(spec, str):
         raise AgentError(f"agent: expected a name such as 'greedy', got {spec!r}")
     name, colon, argument = spec.partition(":")
     if name not in REGISTRY:
         raise AgentError(f"unknown agent {name!r}; expected one of {', '.join(REGISTRY)}")
-    return REGISTRY[name](argument if colon else None)
+    agent = REGISTRY[name](argument if colon else None)
+    made_for = getattr(agent, "rules", None)
+    if rules is not None and made_for is not None and made_for != rules:
+        raise AgentError(f"agent {spec}: made for room {made_for.name}, not for {rules.name}")
+    return agent

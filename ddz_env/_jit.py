@@ -72,10 +72,23 @@ def njit(*args: Any, **options: Any) -> Callable[..., Any]:
     return wrap
 
 
-def records(dtype: np.dtype, n: int) -> np.ndarray:
-    """A zeroed array of `n` records that kernels take, with numba on or off.
+class _Row(np.record):
+    """A record for kernels that run as plain Python.
 
-    Without numba the kernels run as plain Python, where `record.field` needs a record array.
+    `row.field` is the field even where numpy's records have an attribute of that name (`base`), and
+    small integers become 64 bits wide, as in compiled code.
     """
-    array = np.zeros(n, dtype)
-    return array.view(np.recarray) if config.DISABLE_JIT else array
+
+    def __getattribute__(self, name: str) -> Any:
+        if name not in np.void.__getattribute__(self, "dtype").fields:
+            return super().__getattribute__(name)
+        value = self[name]
+        return np.int64(value) if isinstance(value, np.integer) and value.itemsize < 8 else value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+
+def records(dtype: np.dtype, n: int) -> np.ndarray:
+    """A zeroed array of `n` records that kernels take, with numba on or off."""
+    return np.zeros(n, np.dtype((_Row, dtype)) if config.DISABLE_JIT else dtype)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ddz_env._jit import records
 from ddz_env.cards import BIG_JOKER, RANKS, SMALL_JOKER, pack
 from ddz_env.errors import PlayError
 from ddz_env.rules import RuleSet, get_rules
@@ -190,7 +191,7 @@ def _build() -> tuple[Tables, list[str]]:
                 row = (need, category, length, rank, size, copies, int(bits))
                 (wide if bits else default).append((row, text, pack(cards)))
     rows = default + wide
-    actions = np.zeros(FIRST_PLAY + len(rows), ACTION)
+    actions = records(ACTION, FIRST_PLAY + len(rows))
     shape = (len(Category), 13, 15)
     main_part = np.zeros(shape, np.uint64)
     group = {k: np.zeros(shape, np.int32) for k in ("start", "count", "wide_start", "wide_count")}

@@ -13,6 +13,7 @@ import numpy as np
 from numba import types
 
 from ddz_env._jit import njit
+from ddz_env.cards import DECK_SIZE
 from ddz_env.catalogue import FIRST_PLAY, TABLES
 from ddz_env.decompose import FAST, plays_to_go
 from ddz_env.moves import T_INT, T_TABLES, T_U64, at_least, hand_size, lowest
@@ -82,9 +83,11 @@ def _offsets(schema_fields: tuple[Field, ...]) -> tuple[dict[str, int], int]:
 
 STATE_OFFSETS, STATE_SIZE = _offsets(STATE_FIELDS)
 ACTION_OFFSETS, ACTION_SIZE = _offsets(ACTION_FIELDS)
-MAX_STATE_BITS = 9 * CARDS + len(STATE_FIELDS) + 54
-"""A bound on the ones of a state: nine card fields, one bit fields, a deck in the history."""
-MAX_ACTION_BITS = 20 + 20 + len(ACTION_FIELDS)
+MAX_STATE_BITS = DECK_SIZE + 3 + 3 * 20 + DECK_SIZE + len(STATE_FIELDS)
+"""A bound on the ones of a state: hand, unseen and played are one deck; bottom; three plays of 20
+cards at most; the history is of one deck at most; one bit for every other field."""
+MAX_ACTION_BITS = 20 + len(ACTION_FIELDS)
+"""A bound on the ones of an action: the cards taken and left are one hand."""
 SCHEMA_NAME = "ddz-obs-v0"
 
 
@@ -156,17 +159,17 @@ def encode_state(view, tables, out, n):
     n = _put_cards(view.played[prv], S_PLAYED_PREV, out, n)
     role = 3 if view.landlord < 0 else (seat - view.landlord + 3) % 3
     last = tables.actions[view.last_action]
-    out[n] = S_COUNT_SELF + view.counts[seat]
-    out[n + 1] = S_COUNT_NEXT + view.counts[nxt]
-    out[n + 2] = S_COUNT_PREV + view.counts[prv]
+    out[n] = S_COUNT_SELF + np.int64(view.counts[seat])
+    out[n + 1] = S_COUNT_NEXT + np.int64(view.counts[nxt])
+    out[n + 2] = S_COUNT_PREV + np.int64(view.counts[prv])
     out[n + 3] = S_BOMBS + min(view.bombs, 7)
     out[n + 4] = S_ROLE + role
     out[n + 5] = S_CATEGORY + last.category
     out[n + 6] = S_LENGTH + last.length
     out[n + 7] = S_PHASE + view.phase
-    out[n + 8] = S_CALL_SELF + view.calls[seat] + 1
-    out[n + 9] = S_CALL_NEXT + view.calls[nxt] + 1
-    out[n + 10] = S_CALL_PREV + view.calls[prv] + 1
+    out[n + 8] = S_CALL_SELF + np.int64(view.calls[seat]) + 1
+    out[n + 9] = S_CALL_NEXT + np.int64(view.calls[nxt]) + 1
+    out[n + 10] = S_CALL_PREV + np.int64(view.calls[prv]) + 1
     out[n + 11] = S_BASE + view.base
     n += 12
     if view.last_seat != seat:

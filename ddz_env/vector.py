@@ -37,6 +37,13 @@ class Legal(NamedTuple):
     offsets: np.ndarray  # int64[B + 1]
     ids: np.ndarray  # int32[offsets[B]]
 
+    def take(self, rows: np.ndarray) -> "Legal":
+        """The lists of some rows."""
+        sizes = np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        return Legal(offsets, self.ids[np.repeat(self.offsets[:-1][rows], sizes) + within])
+
 
 class Bits(NamedTuple):
     """The ones of a batch of features: those of row i are `bits[offsets[i]:offsets[i + 1]]`."""

@@ -111,14 +111,6 @@ def _decide(
     return actions
 
 
-def _subset(legal: Legal, index: np.ndarray) -> Legal:
-    """The lists of some rows of a batch."""
-    sizes = np.diff(legal.offsets)[index]
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-    return Legal(offsets, legal.ids[np.repeat(legal.offsets[:-1][index], sizes) + within])
-
-
 def play_out(
     states: np.ndarray,
     seats: np.ndarray,
@@ -146,7 +138,7 @@ def play_out(
         for k, agent in enumerate(agents):
             index = np.flatnonzero(asked == k)
             if len(index):
-                actions[index] = _decide(agent, states, rows[index], _subset(legal, index), params)
+                actions[index] = _decide(agent, states, rows[index], legal.take(index), params)
         apply_rows(states, rows, actions, params, TABLES)
         if alive is not None:
             alive()

@@ -1,0 +1,155 @@
+"""What every trainer shares: the settings of a run, its folder, evaluation, the closing table."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from rich.console import Console
+from rich.table import Table
+
+import agents
+from agents.base import Agent
+from ddz_env.rules import RuleSet
+from ddz_env.vector import deal_seeds
+from eval.match import MatchResult, play_deals, summarise
+
+OPPONENTS = ("random", "rlcard_rule", "greedy")
+"""What the closing evaluation plays against."""
+FINAL_SEED = 20_000_000
+"""Seed of the closing evaluation's deals, the same for every run, far from those of training."""
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What a run is, whatever the algorithm."""
+
+    rules: RuleSet
+    minutes: float
+    """Length of the run in all, earlier parts of a resumed run included."""
+    updates: int | None
+    """End after so many updates instead."""
+    seed: int
+    out: Path
+    eval_minutes: float
+    """Minutes between evaluations on the way."""
+    eval_deals: int
+    """Deals of an evaluation on the way, against each opponent."""
+    final_deals: int
+    """Deals of the closing evaluation, against each opponent."""
+    deterministic: bool
+    """Measure progress in updates only, so that equal seeds give equal bits."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary file beside `path` that takes its place when the block ends without an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_json(path: Path, data: Any) -> None:
+    """Write JSON atomically."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def save_checkpoint(path: Path, data: dict[str, Any]) -> None:
+    """Write a checkpoint atomically."""
+    with replacing(path) as temporary:
+        torch.save(data, temporary)
+
+
+def rank_and_world() -> tuple[int, int]:
+    """This worker's number and how many there are."""
+    return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+
+
+def evaluate(
+    agent: Agent, opponents: tuple[str, ...], rules: RuleSet, deals: int, seed: int
+) -> dict[str, MatchResult]:
+    """Duplicate matches against each opponent, the deals shared out among the workers.
+
+    Returns:
+        the results by opponent at worker 0, nothing at the others.
+    """
+    rank, world = rank_and_world()
+    bounds = [deals * r // world for r in range(world + 1)]
+    seeds = deal_seeds(seed, deals)[bounds[rank] : bounds[rank + 1]]
+    results = {}
+    for name in opponents:
+        part = play_deals(agent, agents.load(name), rules, seeds, bounds[rank])
+        parts: list[Any] = [part]
+        if world > 1:
+            parts = [None] * world
+            dist.gather_object(part, parts if rank == 0 else None)
+        if rank == 0:
+            results[name] = summarise(np.concatenate(parts), rules, seed)
+    return results
+
+
+def percent(value: float, ci: tuple[float, float]) -> str:
+    """A share with its interval, as `.856 [.851, .861]`."""
+    return f"{value:.3f} [{ci[0]:.3f}, {ci[1]:.3f}]"
+
+
+def print_results(console: Console, title: str, results: dict[str, MatchResult]) -> None:
+    """The closing table."""
+    table = Table(title=title, title_justify="left")
+    for column in ("opponent", "WP [95% interval]", "as landlord", "as farmers", "ADP", "deals"):
+        table.add_column(column, justify="left" if column == "opponent" else "right")
+    for name, r in results.items():
+        table.add_row(
+            name,
+            percent(r.wp, r.ci),
+            f"{r.landlord:.3f}",
+            f"{r.farmers:.3f}",
+            f"{r.adp:+.2f}",
+            f"{r.deals:,}",
+        )
+    console.print(table)
+    console.print(
+        "WP: share of duplicate deals won over both roles. ADP: points a deal of the side.",
+        style="dim",
+    )
+
+
+class Clock:
+    """How far a run is: by time, or by updates where their number is given."""
+
+    def __init__(self, settings: RunSettings, elapsed: float) -> None:
+        self.settings = settings
+        self._begin = time.monotonic() - elapsed
+        self._evaluated = elapsed
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of the run so far."""
+        return time.monotonic() - self._begin
+
+    def done(self, updates: int) -> float:
+        """The share of the run that is over, 0..1."""
+        if self.settings.updates is not None:
+            return min(1.0, updates / self.settings.updates)
+        return min(1.0, self.elapsed / (60 * self.settings.minutes))
+
+    def evaluation_due(self) -> bool:
+        """Whether an evaluation on the way is due; asking resets the interval."""
+        if self.settings.deterministic:
+            return False
+        if self.elapsed - self._evaluated < 60 * self.settings.eval_minutes:
+            return False
+        self._evaluated = self.elapsed
+        return True

@@ -1,0 +1,152 @@
+"""What a run shows while it goes and leaves behind: progress, TensorBoard, table, picture."""
+
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from torch.utils.tensorboard import SummaryWriter
+
+import ddz_env
+from eval.match import MatchResult
+from train.common import OPPONENTS, RunSettings, print_results, save_json
+
+PLAIN_SECONDS = 30.0
+"""Seconds between two lines where the output is no terminal."""
+
+
+class Report:
+    """Worker 0's voice."""
+
+    def __init__(self, settings: RunSettings) -> None:
+        self.settings = settings
+        self.console = Console()
+        self.writer = SummaryWriter(str(settings.out / "tensorboard"))
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.percentage:3.0f}%"),
+            TimeRemainingColumn(),
+            console=self.console,
+            disable=not self.console.is_terminal,
+        )
+        self.task = self.progress.add_task("training", total=1.0)
+        self.progress.start()
+        self._begin = self._printed = time.monotonic()
+        self._logged = 0.0
+        self._first: tuple[int, int] | None = None
+        self._wp = "not evaluated yet"
+
+    def update(
+        self, worker: Any, done: float, losses: list[float], lr: float, explore: float
+    ) -> None:
+        """Note an update; show and log it now and then."""
+        now = time.monotonic()
+        decisions, games = worker.totals()
+        if self._first is None:
+            self._first = decisions, games
+            self._begin = now
+        if now - self._logged < 2.0:
+            return
+        self._logged = now
+        rate = (decisions - self._first[0]) / max(now - self._begin, 1e-9)
+        c = worker.collector
+        scalars = {
+            "speed/decisions_per_second": rate,
+            "speed/games": games,
+            "loss/landlord": losses[0],
+            "loss/landlord_down": losses[1],
+            "loss/landlord_up": losses[2],
+            "play/landlord_wins": c.landlord_wins / max(c.games, 1),
+            "schedule/learning_rate": lr,
+            "schedule/explore": explore,
+        }
+        for name, value in scalars.items():
+            self.writer.add_scalar(name, value, worker.learner.updates)
+        text = f"{rate:,.0f} decisions/s  {games:,} games  WP {self._wp}"
+        self.progress.update(self.task, completed=done, description=text)
+        if not self.console.is_terminal and now - self._printed > PLAIN_SECONDS:
+            self._printed = now
+            left = worker.clock.elapsed * (1 / max(done, 1e-6) - 1) / 60
+            self.console.print(f"{100 * done:3.0f}%  {text}  {left:.1f} minutes left")
+
+    def evaluation(self, point: dict[str, Any], results: dict[str, MatchResult]) -> None:
+        """Show and log an evaluation on the way."""
+        self._wp = " / ".join(f"{r.wp:.3f} {name}" for name, r in results.items())
+        self.console.print(f"after {point['minutes']:.1f} minutes: WP {self._wp}")
+        for name, r in results.items():
+            self.writer.add_scalar(f"wp/{name}", r.wp, point["updates"])
+            self.writer.add_scalar(f"wp/{name}_landlord", r.landlord, point["updates"])
+            self.writer.add_scalar(f"wp/{name}_farmers", r.farmers, point["updates"])
+        self.writer.flush()
+
+    def closing(self) -> None:
+        """Say that the last evaluation begins."""
+        self.progress.stop()
+        deals = self.settings.final_deals
+        self.console.print(f"closing evaluation: {deals:,} duplicate deals against each opponent")
+
+    def stopped(self) -> None:
+        """Say how to go on after Ctrl-C."""
+        self.progress.stop()
+        self.writer.close()
+        out = self.settings.out
+        self.console.print(f"stopped; saved in {out}. Go on with: --resume --out {out}")
+
+    def close(self, worker: Any, results: dict[str, MatchResult]) -> None:
+        """The closing table, summary.json, the learning curve, and what to do next."""
+        settings = self.settings
+        decisions, games = worker.totals()
+        save_json(
+            settings.out / "summary.json",
+            {
+                "version": ddz_env.__version__,
+                "rules": settings.rules.name,
+                "seed": settings.seed,
+                "minutes": round(worker.clock.elapsed / 60, 2),
+                "updates": worker.learner.updates,
+                "decisions": decisions,
+                "games": games,
+                "decisions_per_second": round(decisions / worker.clock.elapsed, 1),
+                "evaluation": {name: r.to_json() for name, r in results.items()},
+                "curve": worker.history,
+            },
+        )
+        self.writer.close()
+        title = f"{settings.rules.name}: dmc after {worker.clock.elapsed / 60:.1f} minutes"
+        title += f", {decisions / 1e6:.1f} million decisions, {games:,} games"
+        print_results(self.console, title, results)
+        picture = save_curve(settings, worker.history)
+        last = settings.out / "last.pt"
+        self.console.print(f"\nresults {settings.out / 'summary.json'}, curve {picture}")
+        self.console.print("next:", style="bold")
+        self.console.print(
+            f"  python eval/tournament.py dmc:{last} greedy rlcard_rule"
+            f" --rules {settings.rules.name}\n"
+            f"  tensorboard --logdir {settings.out.parent}",
+            highlight=False,
+        )
+
+
+def save_curve(settings: RunSettings, history: list[dict[str, Any]]) -> str:
+    """Draw the chance of winning against each opponent over minutes; the picture's path."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4), dpi=120)
+    minutes = [point["minutes"] for point in history]
+    for name in OPPONENTS[1:]:
+        values = [point[name] for point in history]
+        axes.plot(minutes, values, marker="o", label=f"against {name}")
+    axes.axhline(0.5, color="grey", linewidth=0.8, linestyle="--")
+    axes.set(xlabel="minutes of training", ylabel="WP (duplicate deals)", ylim=(0, 1))
+    axes.set_title(f"{settings.rules.name}, seed {settings.seed}")
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right")
+    figure.tight_layout()
+    path = settings.out / "curve.png"
+    figure.savefig(path)
+    plt.close(figure)
+    return str(path)
