@@ -20,8 +20,14 @@ from agents.base import AgentError
 from ddz_env._jit import njit
 from ddz_env.bots import GreedyBot
 from ddz_env.catalogue import TABLES
-from ddz_env.features import ACTION_SIZE, MAX_ACTION_BITS, MAX_STATE_BITS, SCHEMA_NAME, STATE_SIZE
-from ddz_env.features import schema_hash
+from ddz_env.features import (
+    ACTION_SIZE,
+    MAX_ACTION_BITS,
+    MAX_STATE_BITS,
+    SCHEMA_NAME,
+    STATE_SIZE,
+    schema_hash,
+)
 from ddz_env.rules import RuleSet
 from ddz_env.state import Phase
 from ddz_env.vector import Legal, encode_actions, encode_views

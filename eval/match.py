@@ -1,6 +1,6 @@
 """Duplicate matches: two agents play the same deals with the sides swapped, in one batch.
 
-Without calling (landlord fixed): each deal twice, A against two B and B against two A. With calling:
+Without calling (landlord fixed): each deal twice, A against two B and B against two A. With it:
 each deal in six layouts, A at each seat against two B and B at each seat against two A. Deals that
 end void in a layout are left out whole and counted. Intervals resample deals, not games, since the
 games of one deal hang together.

@@ -18,7 +18,7 @@ Result to expect on two cores after 10 minutes: docs/training.md.
 import os
 import signal
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,7 @@ class DMCConfig:
     """Weight of the former average when new weights are averaged in."""
     average_every: int = 10
     """Updates between two averagings."""
-    net: NetConfig = NetConfig()
+    net: NetConfig = field(default_factory=NetConfig)
     """Sizes of the networks."""
 
 

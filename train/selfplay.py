@@ -7,7 +7,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import tyro
 
@@ -15,7 +15,7 @@ from agents.base import AgentError
 from ddz_env.errors import DdzError
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.vector import check_seed
-from train import dmc
+from train import dmc as trainer
 from train.common import RunSettings, save_json
 
 
@@ -45,9 +45,7 @@ class Command:
     """Deals of an evaluation on the way, against each opponent."""
     final_deals: int = 4000
     """Deals of the closing evaluation, against each opponent."""
-    dmc: Annotated[dmc.DMCConfig, tyro.conf.arg(name="dmc")] = dataclasses.field(
-        default_factory=dmc.DMCConfig
-    )
+    dmc: trainer.DMCConfig = dataclasses.field(default_factory=trainer.DMCConfig)
     """Settings of dmc."""
 
 
@@ -92,19 +90,19 @@ def check(command: Command) -> RunSettings:
     )
 
 
-def resumed_config(settings: RunSettings) -> dmc.DMCConfig:
+def resumed_config(settings: RunSettings) -> trainer.DMCConfig:
     """The algorithm's settings of the run that goes on.
 
     Raises:
         AgentError: no checkpoint there, or of another room.
     """
     path = settings.out / "last.pt"
-    data = dmc.read_checkpoint(path)
+    data = trainer.read_checkpoint(path)
     rules = RuleSet(**data["rules"])
     if rules != settings.rules:
         raise AgentError(f"{path}: of room {rules.name}, not {settings.rules.name}")
-    net = dmc.NetConfig(**data["config"].pop("net"))
-    return dmc.DMCConfig(net=net, **data["config"])
+    net = trainer.NetConfig(**data["config"].pop("net"))
+    return trainer.DMCConfig(net=net, **data["config"])
 
 
 def describe(settings: RunSettings, config: Any) -> dict[str, Any]:
@@ -133,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
         f" then an evaluation of about a minute; folder {settings.out}",
         flush=True,
     )
-    dmc.run(config, settings, command.resume)
+    trainer.run(config, settings, command.resume)
     return 0
 
 
