@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 
 from ddz_env._jit import njit
-from ddz_env.catalogue import FIRST_PLAY, TABLES, Category
+from ddz_env.catalogue import TABLES, Category
 from ddz_env.decompose import THOROUGH, plays_to_go
 from ddz_env.engine import GOLDEN, mix
 from ddz_env.errors import DdzError
@@ -31,7 +31,7 @@ constant, plays to go, big joker, small joker, each 2, each ace, each bomb (the 
 CALL_LEVELS = (0.50, 0.54, 0.58)
 """Chances from which `greedy` calls 1, 2, 3 points."""
 LEAD_BONUS, PASS_PENALTY, BOMB_PENALTY = 1500, 2, 4
-"""Of `greedy`: found by trying a handful of values against `rlcard_rule`, 4,000 duplicate deals each."""
+"""Of `greedy`: the best of a handful tried against `rlcard_rule`, 4,000 duplicate deals each."""
 
 
 class Bot(Protocol):

@@ -39,16 +39,19 @@ VIEW = np.dtype(
         ("passes", "i1"),  # passes in a row
         ("last_seat", "i1"),  # seat of the play to beat, -1 when leading
         ("winner", "i1"),  # seat that went out, -1 none
+        ("history_seat", "i1", MAX_HISTORY),  # who decided
+        ("spare", "u1", 7),  # fills a hole, so that equal views are equal bytes
         ("last_action", "<u2"),  # id of the play to beat, 0 when leading
         ("redeals", "<i2"),  # times that the cards were thrown in
         ("n_history", "<i2"),  # decisions in the history
-        ("history_seat", "i1", MAX_HISTORY),  # who decided
         ("history_action", "<u2", MAX_HISTORY),  # action id
         ("history_cards", "<u8", MAX_HISTORY),  # packed cards that left the hand
     ],
     align=True,
 )
 """One seat's knowledge of one game."""
+
+assert sum(VIEW[name].itemsize for name in VIEW.names or ()) == VIEW.itemsize
 
 T_VIEW = from_dtype(VIEW)
 

@@ -1,10 +1,6 @@
 """What every trainer shares: the settings of a run, its folder, evaluation, the closing table."""
 
-import json
-import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +15,7 @@ import agents
 from agents.base import Agent
 from ddz_env.rules import RuleSet
 from ddz_env.vector import deal_seeds
+from eval.cli import replacing
 from eval.match import MatchResult, play_deals, summarise
 
 OPPONENTS = ("random", "rlcard_rule", "greedy")
@@ -46,24 +43,6 @@ class RunSettings:
     """Deals of the closing evaluation, against each opponent."""
     deterministic: bool
     """Measure progress in updates only, so that equal seeds give equal bits."""
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place when the block ends without an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def save_json(path: Path, data: Any) -> None:
-    """Write JSON atomically."""
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
 def save_checkpoint(path: Path, data: dict[str, Any]) -> None:

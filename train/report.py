@@ -8,8 +8,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from torch.utils.tensorboard import SummaryWriter
 
 import ddz_env
+from eval.cli import save_json
 from eval.match import MatchResult
-from train.common import OPPONENTS, RunSettings, print_results, save_json
+from train.common import OPPONENTS, RunSettings, print_results
 
 PLAIN_SECONDS = 30.0
 """Seconds between two lines where the output is no terminal."""

@@ -15,8 +15,9 @@ from agents.base import AgentError
 from ddz_env.errors import DdzError
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.vector import check_seed
+from eval.cli import save_json
 from train import dmc as trainer
-from train.common import RunSettings, save_json
+from train.common import RunSettings
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,31 @@
+# make train: train for ten minutes. make test: all tests. Both make .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: train test venv speed lint clean
+
+train: .venv/train.done
+	$(BIN)/python train/selfplay.py
+
+test: .venv/dev.done
+	$(BIN)/python -m pytest
+
+venv: .venv/dev.done
+
+speed: .venv/dev.done
+	$(BIN)/python eval/speed.py
+
+lint: .venv/dev.done
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+.venv/%.done: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
+	$(PIP) install --quiet --editable '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf .venv build dist

@@ -1,0 +1,257 @@
+"""Speed in decisions a second on one core, beside other engines where they are installed.
+
+`python eval/speed.py --json speed.json`. All rows come from one run on one thread; each is the
+median of several rounds that take turns, so that rows compare where the machine's speed drifts.
+Everybody plays card play with random legal choices, but for `dmc_train`, which learns.
+"""
+
+import os
+
+# One thread for every library, set before any of them loads.
+for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+import ddz_env
+from ddz_env._jit import records
+from ddz_env.catalogue import TABLES
+from ddz_env.errors import DdzError
+from ddz_env.moves import MAX_LEGAL
+from ddz_env.rules import PRESETS
+from ddz_env.state import STATE
+from ddz_env.vector import VecEnv, play_random_games
+from eval.cli import command_line, guarded, save_json, versions
+
+Round = Callable[[float], float]
+"""Plays for about so many seconds; decisions a second."""
+
+NUM_ENVS = 256
+"""Games of a batch: their records fit the second-level cache."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Measure decisions a second on one core."""
+
+    json: Path | None = None
+    """File for the figures."""
+    seconds: float = 1.5
+    """Length of a round."""
+    rounds: int = 5
+    """Rounds of each row; the median counts."""
+    only: tuple[str, ...] = ()
+    """Rows to measure; all unless given."""
+
+
+def timed(advance: Callable[[], int]) -> Round:
+    """A round that calls `advance`, which returns the decisions it made, until time is up."""
+
+    def play(seconds: float) -> float:
+        decisions, begin = 0, time.perf_counter()
+        while True:
+            decisions += advance()
+            elapsed = time.perf_counter() - begin
+            if elapsed >= seconds:
+                return decisions / elapsed
+
+    advance()  # warm: compiled, allocated, past the first deals
+    return play
+
+
+def core_games() -> Round:
+    """Whole random games inside the kernel."""
+    states, ids = records(STATE, 1), np.zeros(MAX_LEGAL, np.int32)
+    params = PRESETS["play_only"].params()
+    return timed(lambda: play_random_games(states, 2000, params, TABLES, ids))
+
+
+def batch(features: bool) -> Round:
+    """Batch steps from Python, with the legal ids of every row, with or without all features."""
+    env = VecEnv(NUM_ENVS, "play_only", seed=1)
+
+    def advance() -> int:
+        for _ in range(50):
+            if features:
+                env.features()
+            env.step(env.sample())
+        return 50 * NUM_ENVS
+
+    return timed(advance)
+
+
+def aec() -> Round:
+    """The PettingZoo AEC environment: observation, mask and a random legal step."""
+    env = ddz_env.env(rules="play_only")
+    rng = random.Random(0)
+    seeds = iter(range(10**9))
+
+    def advance() -> int:
+        env.reset(seed=next(seeds))
+        decisions = 0
+        for _ in env.agent_iter():
+            _, _, terminated, truncated, info = env.last()
+            if terminated or truncated:
+                env.step(None)
+                continue
+            legal = info["legal_actions"]
+            env.step(int(legal[int(rng.random() * len(legal))]))
+            decisions += 1
+        return decisions
+
+    return timed(advance)
+
+
+def dmc_train() -> Round | None:
+    """DMC self-play and learning together, one process, default sizes."""
+    try:
+        import torch
+
+        from train.dmc import Collector, DMCConfig, Learner
+    except ImportError:
+        return None
+    torch.set_num_threads(1)
+    config = DMCConfig(workers=1)
+    rng = np.random.default_rng(0)
+    collector = Collector(config, PRESETS["play_only"], 1, rng)
+    learner = Learner(config, 0)
+
+    def advance() -> int:
+        before = collector.decisions
+        needed = config.batch * (learner.updates + 1)
+        while min(w.added for w in collector.windows) < needed:
+            collector.step(learner.nets, config.explore)
+        learner.update([w.draw(config.batch, rng) for w in collector.windows], config.lr)
+        return collector.decisions - before
+
+    for _ in range(4):  # past the start, when all games are at their first decisions
+        advance()
+    return timed(advance)
+
+
+def openspiel(observe: bool) -> Round | None:
+    """OpenSpiel's Python loop, with or without its observation tensor."""
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    game = pyspiel.load_game("dou_dizhu")
+    rng = random.Random(0)
+
+    def advance() -> int:
+        state, decisions = game.new_initial_state(), 0
+        while not state.is_terminal():
+            actions = state.legal_actions()
+            if not state.is_chance_node():
+                decisions += 1
+                if observe:
+                    state.observation_tensor()
+            state.apply_action(actions[int(rng.random() * len(actions))])
+        return decisions
+
+    return timed(advance)
+
+
+def rlcard_env() -> Round | None:
+    """RLCard's `env.step`."""
+    try:
+        import rlcard
+    except ImportError:
+        return None
+    env = rlcard.make("doudizhu", config={"seed": 0})
+    rng = random.Random(0)
+
+    def advance() -> int:
+        state, _ = env.reset()
+        decisions = 0
+        while not env.is_over():
+            actions = list(state["legal_actions"])
+            state, _ = env.step(actions[int(rng.random() * len(actions))])
+            decisions += 1
+        return decisions
+
+    return timed(advance)
+
+
+ROWS: dict[str, tuple[str, Callable[[], Round | None]]] = {
+    "core_games": ("whole games inside the core", core_games),
+    "batch_legal": ("batch step, legal lists", lambda: batch(False)),
+    "batch_features": ("batch step, legal lists, all features", lambda: batch(True)),
+    "aec": ("AEC, observation and mask", aec),
+    "dmc_train": ("DMC self-play and learning", dmc_train),
+    "openspiel_legal": ("OpenSpiel from Python, rules only", lambda: openspiel(False)),
+    "openspiel_obs": ("OpenSpiel from Python, 159 floats", lambda: openspiel(True)),
+    "rlcard_env": ("RLCard env.step", rlcard_env),
+}
+
+
+def measure(command: Command, console: Console) -> dict[str, float | None]:
+    """Decisions a second of every row, null where the library is not installed."""
+    for name in command.only:
+        if name not in ROWS:
+            raise DdzError(f"--only {name}: expected some of {', '.join(ROWS)}")
+    if command.rounds < 1 or command.seconds <= 0:
+        raise DdzError("--rounds and --seconds: expected numbers above 0")
+    names = [name for name in ROWS if not command.only or name in command.only]
+    with Progress(console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("measuring", total=len(names) * (command.rounds + 1))
+        rounds = {}
+        for name in names:
+            rounds[name] = ROWS[name][1]()
+            progress.advance(task)
+        figures: dict[str, list[float]] = {name: [] for name in names}
+        for _ in range(command.rounds):
+            for name, play in rounds.items():
+                if play is not None:
+                    figures[name].append(play(command.seconds))
+                progress.advance(task)
+    return {name: statistics.median(f) if f else None for name, f in figures.items()}
+
+
+def table(rows: dict[str, float | None]) -> Table:
+    """The figures, and each as a multiple of OpenSpiel's rules-only loop."""
+    base = rows.get("openspiel_legal")
+    grid = Table(title="decisions/s on one core, random card play", title_justify="left")
+    grid.add_column("what")
+    grid.add_column("decisions/s", justify="right")
+    grid.add_column("/ OpenSpiel", justify="right")
+    for name, figure in rows.items():
+        ratio = f"{figure / base:.3g}" if figure and base else ""
+        grid.add_row(ROWS[name][0], f"{figure:,.0f}" if figure else "not installed", ratio)
+    return grid
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; 0 when all went well, 2 for an argument that can't be used."""
+    command = tyro.cli(Command, args=arguments)
+
+    def body() -> None:
+        console = Console()
+        rows = measure(command, console)
+        console.print(table(rows))
+        if command.json is not None:
+            data = {
+                "command": command_line("eval/speed.py", arguments),
+                "versions": versions("numpy", "numba", "torch", "open-spiel", "rlcard"),
+                "rows": {k: None if v is None else round(v, 1) for k, v in rows.items()},
+            }
+            save_json(command.json, data)
+            console.print(f"figures {command.json}")
+
+    return guarded("speed", body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

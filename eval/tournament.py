@@ -1,0 +1,154 @@
+"""Tournaments: `python eval/tournament.py greedy rlcard_rule --rules play_only --deals 1000`.
+
+Every pair of agents plays a duplicate match on the same deals (eval/match.py).
+"""
+
+import sys
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+import agents
+from ddz_env.errors import DdzError
+from ddz_env.rules import RuleSet, get_rules
+from ddz_env.vector import check_seed
+from eval.cli import command_line, guarded, save_json, versions
+from eval.match import MatchResult, play_match
+
+
+@dataclass(frozen=True)
+class Command:
+    """Duplicate matches between every two agents; a table and results.json."""
+
+    agents: Annotated[list[str], tyro.conf.Positional]
+    """Agents by spec: random, greedy, rlcard_rule, dmc:PATH; two or more."""
+    rules: str = "play_only"
+    """Room: play_only or qq_classic."""
+    deals: int = 1000
+    """Distinct deals of each pairing."""
+    seed: int = 0
+    """Seed of the deals."""
+    out: Path | None = None
+    """Folder for results.json; only the table is printed without it."""
+
+
+def check(command: Command) -> tuple[RuleSet, list[tuple[str, str]]]:
+    """The room and the pairings, every argument checked before anything is played.
+
+    Raises:
+        DdzError: an argument that can't be used, by name.
+    """
+    rules = get_rules(command.rules)
+    check_seed(command.seed)
+    if command.deals < 1:
+        raise DdzError(f"--deals: expected a whole number from 1, got {command.deals}")
+    if len(command.agents) < 2:
+        raise DdzError(f"agents: expected two or more, got {len(command.agents)}")
+    if len(set(command.agents)) < len(command.agents):
+        raise DdzError("agents: the same agent twice")
+    for spec in command.agents:
+        agents.load(spec, rules)
+    if command.out is not None and (command.out / "results.json").exists():
+        raise DdzError(f"--out {command.out}: holds results.json already; choose another folder")
+    return rules, list(combinations(command.agents, 2))
+
+
+def play(command: Command, console: Console) -> list[tuple[str, str, MatchResult]]:
+    """All pairings, with a progress bar."""
+    rules, pairs = check(command)
+    results = []
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("deals"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task("", total=command.deals * len(pairs))
+        for i, (a, b) in enumerate(pairs):
+            progress.update(task, description=f"{a} - {b}")
+            before = i * command.deals
+            result = play_match(
+                agents.load(a, rules),
+                agents.load(b, rules),
+                rules,
+                command.deals,
+                command.seed,
+                lambda n, before=before: progress.update(task, completed=before + n),
+            )
+            results.append((a, b, result))
+    return results
+
+
+def table(rules: RuleSet, results: list[tuple[str, str, MatchResult]]) -> Table:
+    """The results from the first agent's side."""
+    calling = rules.auction != "none"
+    grid = Table(title=f"{rules.name}, duplicate deals", title_justify="left")
+    grid.add_column("agent")
+    grid.add_column("against")
+    columns = ["WP", "95% interval", "landlord", "farmers", "ADP", "deals"]
+    for name in [*columns, *(["score", "95% interval"] if calling else [])]:
+        grid.add_column(name, justify="right")
+    for a, b, r in results:
+        row = [
+            a,
+            b,
+            f"{r.wp:.3f}",
+            f"{r.ci[0]:.3f}..{r.ci[1]:.3f}",
+            f"{r.landlord:.3f}",
+            f"{r.farmers:.3f}",
+            f"{r.adp:+.2f}",
+            f"{r.deals:,}",
+        ]
+        if calling:
+            row += [f"{r.score:+.3f}", f"{r.score_ci[0]:+.3f}..{r.score_ci[1]:+.3f}"]
+        grid.add_row(*row)
+    return grid
+
+
+def as_json(
+    command: Command, line: str, results: list[tuple[str, str, MatchResult]]
+) -> dict[str, Any]:
+    """The content of results.json."""
+    return {
+        "rules": command.rules,
+        "seed": command.seed,
+        "command": line,
+        "versions": versions("numpy", "numba", "torch"),
+        "pairings": [{"a": a, "b": b, **r.to_json()} for a, b, r in results],
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; 0 when all went well, 2 for an argument that can't be used."""
+    command = tyro.cli(Command, args=arguments)
+
+    def body() -> None:
+        console = Console()
+        results = play(command, console)
+        console.print(table(get_rules(command.rules), results))
+        console.print(
+            "WP: share of games won by the agent's side over both roles. ADP: points a deal."
+            " Intervals resample deals.",
+            style="dim",
+        )
+        if command.out is not None:
+            path = command.out / "results.json"
+            save_json(
+                path, as_json(command, command_line("eval/tournament.py", arguments), results)
+            )
+            console.print(f"results {path}")
+
+    return guarded("tournament", body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
