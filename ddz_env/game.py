@@ -191,6 +191,8 @@ class Game:
         Raises:
             FormatError: not such bytes, or of another version or room.
         """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise FormatError(f"game: expected bytes, got {type(data).__name__}")
         head, _, rest = bytes(data).partition(b"\n")
         name, _, body = rest.partition(b"\n")
         if head + b"\n" != _MAGIC or len(body) != STATE.itemsize:

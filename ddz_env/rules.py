@@ -130,8 +130,8 @@ def _check_field(name: str, value: Any, hint: Any) -> None:
         raise RuleError(f"{name}: expected true or false, got {value!r}")
     elif hint is int and (isinstance(value, bool) or not isinstance(value, int)):
         raise RuleError(f"{name}: expected a whole number, got {value!r}")
-    elif hint is str and not (isinstance(value, str) and value):
-        raise RuleError(f"{name}: expected a text, got {value!r}")
+    elif hint is str and not (isinstance(value, str) and value and value.isprintable()):
+        raise RuleError(f"{name}: expected a text of one line, got {value!r}")
 
 
 PRESETS: MappingProxyType[str, RuleSet] = MappingProxyType(

@@ -1,0 +1,409 @@
+"""The PettingZoo environments: their own checks, the same game through both, rewards, resets."""
+
+import random
+import warnings
+
+import numpy as np
+import pytest
+from deals import fixed_choice
+from gymnasium.spaces import Discrete
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+
+from ddz_env import (
+    PRESETS,
+    DdzError,
+    Game,
+    IllegalActionError,
+    action_id,
+    env,
+    n_actions,
+    parallel_env,
+    raw_env,
+    vec_env,
+)
+
+WIDE = PRESETS["qq_classic"].replace(kicker_both_jokers=True)
+ROOMS = [*PRESETS, WIDE]
+AGENTS = ["player_0", "player_1", "player_2"]
+WAIT = action_id("wait")
+
+
+def name(room):
+    return room if isinstance(room, str) else room.name
+
+
+rooms = pytest.mark.parametrize("room", ROOMS, ids=name)
+
+
+@rooms
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("reward", ["score", "win"])
+def test_pettingzoo_api(room, reward):
+    api_test(env(room, reward=reward), num_cycles=300)
+
+
+@rooms
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_pettingzoo_parallel_api(room):
+    parallel_api_test(parallel_env(room), num_cycles=300)
+
+
+@rooms
+def test_pettingzoo_seed(room):
+    seed_test(lambda: env(room), num_cycles=200)
+
+
+class MaskedDiscrete(Discrete):
+    """Samples legal actions when nobody hands it a mask."""
+
+    mask = None
+
+    def sample(self, mask=None, probability=None):
+        return super().sample(self.mask if mask is None else mask)
+
+
+class MaskedParallelEnv(parallel_env):
+    """PettingZoo's parallel seed test samples without masks; here the spaces know them."""
+
+    def __init__(self, room):
+        super().__init__(room)
+        self.action_spaces = {a: MaskedDiscrete(n_actions(room)) for a in AGENTS}
+
+    def _masked(self, observations):
+        for agent, observation in observations.items():
+            self.action_spaces[agent].mask = observation["action_mask"]
+
+    def reset(self, seed=None, options=None):
+        observations, infos = super().reset(seed, options)
+        self._masked(observations)
+        return observations, infos
+
+    def step(self, actions):
+        result = super().step(actions)
+        self._masked(result[0])
+        return result
+
+
+@rooms
+def test_pettingzoo_parallel_seed(room):
+    parallel_seed_test(lambda: MaskedParallelEnv(room), num_cycles=200)
+
+
+def play_aec(environment, seed, choose=fixed_choice):
+    """One deal: what each decision saw, and every (agent, reward) that `last` gave."""
+    environment.reset(seed=seed)
+    seen, rewards = [], []
+    for agent in environment.agent_iter():
+        observation, reward, over, cut, info = environment.last()
+        rewards.append((agent, reward))
+        if over:
+            environment.step(None)
+            continue
+        action = choose(info["legal_actions"], len(seen))
+        seen.append((agent, observation, action))
+        assert not cut
+        environment.step(action)
+    return seen, rewards
+
+
+def play_parallel(environment, seed, choose=fixed_choice):
+    """The same through the parallel environment."""
+    observations, infos = environment.reset(seed=seed)
+    seen, rewards = [], []
+    while environment.agents:
+        (agent,) = [a for a in AGENTS if infos[a]["asked"]]
+        action = choose(infos[agent]["legal_actions"], len(seen))
+        seen.append((agent, observations[agent], action))
+        actions = {a: action if a == agent else WAIT for a in AGENTS}
+        observations, reward, over, cut, infos = environment.step(actions)
+        rewards.append(reward)
+        assert not any(cut.values()) and len(set(over.values())) == 1
+    return seen, rewards
+
+
+def same(one, other):
+    return all(np.array_equal(one[key], other[key]) for key in ("observation", "action_mask"))
+
+
+@rooms
+def test_both_play_the_same_game(room):
+    aec, parallel = env(room), parallel_env(room)
+    for seed in range(5):
+        ours, _ = play_aec(aec, seed)
+        theirs, _ = play_parallel(parallel, seed)
+        assert len(ours) == len(theirs) > 20
+        for (agent, seen, action), (agent_2, seen_2, action_2) in zip(ours, theirs, strict=True):
+            assert (agent, action) == (agent_2, action_2) and same(seen, seen_2)
+        game = Game(room, seed=seed)
+        for agent, seen, action in ours:
+            assert agent == f"player_{game.seat}"
+            assert np.flatnonzero(seen["action_mask"]).tolist() == game.legal_ids().tolist()
+            game.step(action)
+        assert game.over
+        assert aec.unwrapped.game.to_bytes() == parallel.game.to_bytes() == game.to_bytes()
+
+
+@rooms
+def test_each_reward_comes_once(room):
+    scores = set()
+    for seed in range(10):
+        aec, parallel = env(room), parallel_env(room)
+        _, rewards = play_aec(aec, seed)
+        expected = aec.unwrapped.game.scores
+        scores.add(tuple(expected))
+        for seat, agent in enumerate(AGENTS):
+            got = [reward for who, reward in rewards if who == agent]
+            assert got[-1] == sum(got) == expected[seat] != 0
+            assert all(type(reward) is float for reward in got)
+        _, rewards = play_parallel(parallel, seed)
+        assert [rewards[-1][agent] for agent in AGENTS] == expected
+        assert all(set(reward.values()) == {0} for reward in rewards[:-1])
+    assert len(scores) > 1
+
+
+@rooms
+def test_win_rewards(room):
+    for seed in range(10):
+        aec, parallel = env(room, reward="win"), parallel_env(room, reward="win")
+        _, rewards = play_aec(aec, seed)
+        game = aec.unwrapped.game
+        landlord_won = game.winner == game.landlord
+        wanted = {
+            f"player_{s}": 1.0 if (s == game.landlord) == landlord_won else -1.0 for s in range(3)
+        }
+        assert dict(rewards[-3:]) == wanted
+        assert play_parallel(parallel, seed)[1][-1] == wanted
+
+
+def test_a_void_deal_gives_nothing():
+    room = PRESETS["qq_classic"].replace(max_redeals=1)
+    for reward in ("score", "win"):
+        environment = env(room, reward=reward)
+        seen, rewards = play_aec(environment, 3, lambda ids, _: 0)
+        assert len(seen) == 6 and environment.unwrapped.game.redeals == 1
+        assert {value for _, value in rewards} == {0.0}
+
+
+@rooms
+def test_who_is_not_asked(room):
+    """No legal action in the AEC environment, only `wait` in the parallel one; same features."""
+    aec, parallel = env(room), parallel_env(room)
+    aec.reset(seed=4)
+    observations, infos = parallel.reset(seed=4)
+    for ply in range(12):
+        asked = aec.agent_selection
+        for agent in AGENTS:
+            seen = aec.observe(agent)
+            assert np.array_equal(seen["observation"], observations[agent]["observation"])
+            assert aec.observation_space(agent).contains(seen)
+            assert infos[agent]["asked"] == (agent == asked)
+            mask = np.flatnonzero(seen["action_mask"]).tolist()
+            listed = aec.infos[agent]["legal_actions"]
+            assert mask == listed.tolist() and listed.dtype == np.int32
+            other = np.flatnonzero(observations[agent]["action_mask"]).tolist()
+            assert other == infos[agent]["legal_actions"].tolist()
+            assert (len(mask) > 0) == (agent == asked)
+            assert other == (mask if agent == asked else [WAIT])
+        action = fixed_choice(infos[asked]["legal_actions"], ply)
+        aec.step(action)
+        observations, _, _, _, infos = parallel.step(
+            {agent: action if agent == asked else WAIT for agent in AGENTS}
+        )
+
+
+def test_observations_are_kept():
+    """An observation in the caller's hands does not change when the game goes on."""
+    environment = env("play_only")
+    seen, _ = play_aec(environment, 1)
+    again, _ = play_aec(env("play_only"), 1, lambda ids, ply: seen[ply][2])
+    kept = [(who, {k: v.copy() for k, v in what.items()}) for who, what, _ in again]
+    assert all(same(what, copy) for (_, what, _), (_, copy) in zip(seen, kept, strict=True))
+    assert len({what["observation"].tobytes() for _, what, _ in seen}) == len(seen)
+
+
+def test_spaces():
+    for room in ROOMS:
+        for environment in (env(room), raw_env(room), parallel_env(room)):
+            assert environment.possible_agents == AGENTS
+            assert environment.metadata["name"] == "ddz_v0"
+            for agent in AGENTS:
+                assert environment.action_space(agent) == Discrete(n_actions(room))
+                assert environment.action_space(agent) is environment.action_space(agent)
+                mask = environment.observation_space(agent)["action_mask"]
+                assert mask.shape == (n_actions(room),)
+
+
+def test_a_finished_deal_refuses():
+    raw, parallel = raw_env(), parallel_env()
+    play_aec(raw, 2)
+    before = raw.game.to_bytes()
+    with pytest.raises(IllegalActionError, match="over"):
+        raw.step(0)
+    wrapped = env()
+    wrapped.reset(seed=2)
+    for _ in wrapped.agent_iter():
+        _, _, over, _, info = wrapped.last()
+        if over:
+            with pytest.raises(ValueError, match="None"):
+                wrapped.step(0)
+            break
+        wrapped.step(fixed_choice(info["legal_actions"], 0))
+    assert wrapped.agent_selection == "player_0" and raw.game.to_bytes() == before
+    with pytest.raises(IllegalActionError, match="reset"):
+        parallel.step(dict.fromkeys(AGENTS, WAIT))
+    play_parallel(parallel, 2)
+    with pytest.raises(IllegalActionError, match="reset"):
+        parallel.step(dict.fromkeys(AGENTS, WAIT))
+    raw.reset(seed=2)
+    assert raw.agents == AGENTS and not raw.game.over
+
+
+def test_the_order_of_calls_is_enforced():
+    environment = env()
+    with pytest.raises(AttributeError):
+        environment.agent_selection  # noqa: B018 (the access is what is refused)
+    with pytest.raises(Exception, match="reset"):
+        environment.step(0)
+
+
+def test_a_batch_without_autoreset_refuses():
+    batch = vec_env(1, "play_only", seed=1, autoreset=False)
+    while not batch.done.any():
+        batch.step(batch.sample())
+    assert len(batch.legal().ids) == 0 and batch.points().sum() == 0
+    with pytest.raises(IllegalActionError, match="over"):
+        batch.step(np.array([0]))
+
+
+@rooms
+def test_two_environments_do_not_disturb_each_other(room):
+    alone = [play_aec(env(room), seed)[0] for seed in (1, 2)]
+    pair = [env(room), env(room)]
+    for seed, environment in enumerate(pair, 1):
+        environment.reset(seed=seed)
+    for ply in range(30):
+        for environment, seen in zip(pair, alone, strict=True):
+            agent, observation, action = seen[ply]
+            assert environment.agent_selection == agent
+            assert same(environment.last()[0], observation)
+            environment.step(action)
+
+
+@rooms
+@pytest.mark.parametrize("make", [raw_env, parallel_env])
+def test_deal_after_deal(room, make):
+    """Without a seed the next deal is that of a batch's row, which starts it by itself."""
+    environment = make(room)
+    environment.reset(seed=5)
+    batch = vec_env(1, room)
+    batch.restore(0, environment.game.state.tobytes())
+    for _ in range(6):
+        while not batch.step(batch.sample())[0]:
+            pass
+        environment.reset()
+        assert environment.game.state.tobytes() == batch.snapshot(0)
+    environment.reset(seed=5)
+    assert environment.game.to_bytes() == Game(room, seed=5).to_bytes()
+
+
+def test_the_first_caller_rotates_until_a_seed_draws_it():
+    environment = raw_env("qq_classic")
+    environment.reset(seed=1)
+    drawn = environment.game.seat
+    for later in range(1, 5):
+        environment.reset()
+        assert environment.game.seat == (drawn + later) % 3
+        assert environment.agent_selection == f"player_{environment.game.seat}"
+    environment.reset(seed=1)
+    assert environment.game.seat == drawn
+    firsts = set()
+    for seed in range(20):
+        environment.reset(seed=seed)
+        firsts.add(environment.game.seat)
+    assert firsts == {0, 1, 2}
+
+
+@pytest.mark.parametrize("make", [raw_env, parallel_env])
+def test_the_first_deal_of_all_is_random(make):
+    hands = set()
+    for _ in range(5):
+        environment = make()
+        environment.reset()
+        hands.add(tuple(environment.game.hands))
+    assert len(hands) == 5
+
+
+@pytest.mark.parametrize("make", [raw_env, parallel_env])
+def test_options(make):
+    deal = {"hands": ["33334444555566667", "77788889999TTTTJJ", "JJQQQQKKKKAAAA222"]}
+    deal["bottom"] = "2XD"
+    environment = make("qq_classic")
+    environment.reset(seed=1, options={"first": 2, "deal": deal, "unknown": 1})
+    assert environment.game.hands == deal["hands"]
+    assert (environment.game.seat, environment.game.bottom) == (2, "2XD")
+    environment.reset()
+    assert environment.game.seat == 0 and environment.game.hands != deal["hands"]
+    before = environment.game.to_bytes()
+    for options, word in (({"first": 3}, "first"), ({"deal": [0] * 54}, "deal")):
+        with pytest.raises(DdzError, match=word):
+            environment.reset(options=options)
+    with pytest.raises(DdzError, match="seed"):
+        environment.reset(seed=-1)
+    assert environment.game.to_bytes() == before
+
+
+@pytest.mark.parametrize("make", [env, parallel_env])
+def test_render(make):
+    environment = make("qq_classic", render_mode="ansi")
+    environment.reset(seed=1)
+    text = environment.render()
+    assert text == str(environment.unwrapped.game)
+    for hand in environment.unwrapped.game.hands:
+        assert hand in text
+    environment.close()
+    silent = make("qq_classic")
+    silent.reset(seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert silent.render() is None
+
+
+@pytest.mark.parametrize("make", [env, raw_env, parallel_env])
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"rules": "mahjong"}, "mahjong"),
+        ({"render_mode": "human"}, "human"),
+        ({"reward": "money"}, "money"),
+    ],
+)
+def test_bad_arguments(make, arguments, word):
+    with pytest.raises(DdzError, match=word):
+        make(**arguments)
+
+
+@rooms
+def test_illegal_actions_change_nothing(room):
+    rng = random.Random(3)
+    aec, parallel = env(room), parallel_env(room)
+    aec.reset(seed=6)
+    parallel.reset(seed=6)
+    for ply in range(20):
+        asked = aec.agent_selection
+        legal = aec.infos[asked]["legal_actions"]
+        seen, before = aec.observe(asked), aec.unwrapped.game.to_bytes()
+        illegal = [a for a in rng.sample(range(64, n_actions(room)), 5) if a not in legal]
+        for action in [*illegal, WAIT, -1, n_actions(room) + 99_999, None, 1.0, "no play"]:
+            with pytest.raises(DdzError):
+                aec.step(action)
+            with pytest.raises(DdzError):
+                parallel.step({a: action if a == asked else WAIT for a in AGENTS})
+        good = {a: fixed_choice(legal, ply) if a == asked else WAIT for a in AGENTS}
+        bystander = next(a for a in AGENTS if a != asked)
+        for actions in ({**good, bystander: 0}, {asked: good[asked]}, {**good, "player_3": 0}, {}):
+            with pytest.raises(IllegalActionError, match="player_"):
+                parallel.step(actions)
+        assert aec.agent_selection == asked and aec.observe(asked) is seen
+        assert aec.unwrapped.game.to_bytes() == parallel.game.to_bytes() == before
+        aec.step(good[asked])
+        parallel.step(good)
