@@ -20,7 +20,8 @@ FAST, THOROUGH = 24, 5000
 def _leftover(hand, airplanes):
     """Plays for a hand without chains, beside airplanes taken out before that may carry kickers.
 
-    `airplanes` holds the lengths of those airplanes, a nibble each; they are counted already.
+    `airplanes` holds length and first rank of those airplanes, a byte each (16 * length + first);
+    they are counted already.
     """
     one, two, three = at_least(hand, 1), at_least(hand, 2), at_least(hand, 3)
     four = at_least(hand, 4)
@@ -29,23 +30,29 @@ def _leftover(hand, airplanes):
     trios = count_ones(three & ~four)
     fours = count_ones(four)
     plays = trios + fours
+    jokers = 0  # solos that are kept from airplanes, since no play carries both jokers
     if hand & JOKERS == JOKERS:
         # The rocket is a play of its own, unless trios can carry a joker each.
         if trios < solos:
             solos -= 2
             plays += 1
+        else:
+            jokers = 1
     while airplanes > 0:
-        n = airplanes & 15
-        airplanes >>= 4
-        if solos >= n:
+        n, first = (airplanes >> 4) & 15, airplanes & 15
+        airplanes >>= 8
+        # A fourth card of its own ranks is no kicker of an airplane.
+        own = (one & ~two) & (((U64(1) << U64(4 * n)) - U64(1)) << U64(4 * first))
+        fit = max(solos - jokers - count_ones(own), 0)
+        if fit >= n:
             solos -= n
         elif pairs >= n:
             pairs -= n
-        elif solos + 2 * pairs >= n:
+        elif fit + 2 * pairs >= n:
             # Pairs are split into solos; an odd number needed leaves one card behind.
-            odd = (n - solos) & 1
-            pairs -= (n - solos) // 2 + odd
-            solos = odd
+            odd = (n - fit) & 1
+            pairs -= (n - fit) // 2 + odd
+            solos += odd - fit
     carried = min(trios, solos)
     solos -= carried
     pairs -= min(trios - carried, pairs)
@@ -87,7 +94,7 @@ def _search(hand, airplanes, option, used, best, budget):
                     return best + 256 * max(budget, 0)
                 chain = ((U64(1) << U64(4 * length)) - U64(1)) // U64(15) << U64(4 * first)
                 rest = hand - chain * U64(copies)
-                carry = airplanes * 16 + length if kind == 0 else airplanes
+                carry = airplanes * 256 + 16 * length + first if kind == 0 else airplanes
                 found = _search(rest, carry, kind * 16 + first, used + 1, best, budget - 1)
                 best, budget = found & 255, found >> 8
     return best + 256 * budget
