@@ -29,11 +29,11 @@ CALL_WEIGHTS = (0.592, -0.038, 0.271, 0.192, 0.060, 0.019, -0.004)
 """Estimated chance that the landlord of three `greedy` players wins, from his 17 cards before the
 bottom: constant, plays to go, big joker, small joker, each 2, each ace, each bomb (the rocket is
 one). Least squares over 40,000 deals of `play_only` (`python eval/calls.py` fits and checks it);
-shares won agree with the estimate within .04 in every tenth from .2 to 1."""
+shares won agree with the estimate within .05 in every tenth from .2 to 1."""
 CALL_LEVELS = (0.34, 0.37, 0.40)
-"""Chances from which `greedy` calls 1, 2, 3 points. Calling 3 from .40 on was the best of .30 to .60
-when such players met (six layouts, 1,500 deals a pairing, `qq_classic`): below one half, since who
-passes mostly meets a stronger landlord; the lower calls cost nothing measurable."""
+"""Chances from which `greedy` calls 1, 2, 3 points. Calling 3 from .40 on was the best of .30 to
+.60 when such players met (six layouts, 1,500 deals a pairing, `qq_classic`): below one half, since
+who passes mostly meets a stronger landlord; the lower calls cost nothing measurable."""
 LEAD_BONUS, PASS_PENALTY, BOMB_PENALTY = 1500, 2, 4
 """Of `greedy`: the best of a handful tried against `rlcard_rule`, 4,000 duplicate deals each."""
 

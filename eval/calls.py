@@ -1,7 +1,7 @@
 """Fit `greedy`'s estimate of a hand before the calls: `python eval/calls.py --deals 40000`.
 
 Three greedy players play out deals of `play_only`; whether the landlord won is regressed on a few
-facts of his 17 cards before the bottom (`ddz_env.bots.CALL_WEIGHTS` holds the result), and the share
+facts of his 17 cards before the bottom (`ddz_env.bots.CALL_WEIGHTS` holds the result); the share
 won is printed by tenths of the estimate.
 """
 

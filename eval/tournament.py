@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -91,7 +92,8 @@ def play(command: Command, console: Console) -> list[tuple[str, str, MatchResult
 def table(rules: RuleSet, results: list[tuple[str, str, MatchResult]]) -> Table:
     """The results from the first agent's side."""
     calling = rules.auction != "none"
-    grid = Table(title=f"{rules.name}, duplicate deals", title_justify="left")
+    title = f"{rules.name}, duplicate deals"
+    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     grid.add_column("agent")
     grid.add_column("against")
     columns = ["WP", "95% interval", "landlord", "farmers", "ADP", "deals"]

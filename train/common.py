@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -17,6 +18,7 @@ from ddz_env.rules import RuleSet
 from ddz_env.vector import deal_seeds
 from eval.cli import replacing
 from eval.match import MatchResult, play_deals, summarise
+from train.processes import rank_and_world
 
 OPPONENTS = ("random", "rlcard_rule", "greedy")
 """What the closing evaluation plays against."""
@@ -51,11 +53,6 @@ def save_checkpoint(path: Path, data: dict[str, Any]) -> None:
         torch.save(data, temporary)
 
 
-def rank_and_world() -> tuple[int, int]:
-    """This worker's number and how many there are."""
-    return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
-
-
 def evaluate(
     agent: Agent, opponents: tuple[str, ...], rules: RuleSet, deals: int, seed: int
 ) -> dict[str, MatchResult]:
@@ -79,28 +76,26 @@ def evaluate(
     return results
 
 
-def percent(value: float, ci: tuple[float, float]) -> str:
-    """A share with its interval, as `.856 [.851, .861]`."""
-    return f"{value:.3f} [{ci[0]:.3f}, {ci[1]:.3f}]"
-
-
 def print_results(console: Console, title: str, results: dict[str, MatchResult]) -> None:
     """The closing table."""
-    table = Table(title=title, title_justify="left")
-    for column in ("opponent", "WP [95% interval]", "as landlord", "as farmers", "ADP", "deals"):
-        table.add_column(column, justify="left" if column == "opponent" else "right")
+    console.print(title, style="bold", highlight=False)
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("against", "WP", "95% interval", "landlord", "farmers", "ADP", "deals"):
+        justify: Any = "left" if column == "against" else "right"
+        grid.add_column(column, justify=justify, no_wrap=True)
     for name, r in results.items():
-        table.add_row(
+        grid.add_row(
             name,
-            percent(r.wp, r.ci),
+            f"{r.wp:.3f}",
+            f"{r.ci[0]:.3f}..{r.ci[1]:.3f}",
             f"{r.landlord:.3f}",
             f"{r.farmers:.3f}",
             f"{r.adp:+.2f}",
             f"{r.deals:,}",
         )
-    console.print(table)
+    console.print(grid)
     console.print(
-        "WP: share of duplicate deals won over both roles. ADP: points a deal of the side.",
+        "WP: share of duplicate deals won over both roles; ADP: points a deal of the side",
         style="dim",
     )
 

@@ -16,8 +16,6 @@ Result to expect on two cores after 10 minutes: docs/training.md.
 """
 
 import os
-import signal
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,7 +43,7 @@ from ddz_env.features import MAX_ACTION_BITS, MAX_STATE_BITS
 from ddz_env.moves import T_IDS, T_INT
 from ddz_env.rules import RuleSet
 from ddz_env.state import MAX_HISTORY, Phase
-from ddz_env.vector import T_ROWS, T_STATES, Legal, VecEnv, encode_actions, encode_states
+from ddz_env.vector import T_ROWS, T_STATES, Bits, Legal, VecEnv, encode_actions, encode_states
 from ddz_env.view import VIEW
 from train.common import (
     FINAL_SEED,
@@ -53,13 +51,13 @@ from train.common import (
     Clock,
     RunSettings,
     evaluate,
-    rank_and_world,
     save_checkpoint,
 )
+from train.processes import exit_without_parent, rank_and_world, run_workers
 from train.report import Report
+from train.samples import Window, store
 
 _PLAY = int(Phase.PLAY)
-_BITS = types.uint16[:, ::1]
 
 
 @dataclass(frozen=True)
@@ -122,59 +120,6 @@ def choices_of_role(states, offsets, ids, role, rows, out_offsets, out_ids):
         n += 1
         out_offsets[n] = m
     return n
-
-
-@njit([types.void(_BITS, T_ROWS, types.int64[::1], types.uint16[::1], T_ROWS)])
-def store(out, slots, offsets, bits, which):
-    """Copy list `which[i]` of ones to row `slots[i]` of `out`: its length, then the ones."""
-    for i in range(slots.shape[0]):
-        begin, end = offsets[which[i]], offsets[which[i] + 1]
-        row = out[slots[i]]
-        row[0] = end - begin
-        for k in range(begin, end):
-            row[1 + k - begin] = bits[k]
-
-
-@njit([types.int64(_BITS, T_ROWS, types.int64[::1], types.uint16[::1])])
-def load(rows, index, offsets, bits):
-    """The inverse of `store`: list rows[index] of ones one after another; the number of ones."""
-    n = 0
-    for i in range(index.shape[0]):
-        row = rows[index[i]]
-        for k in range(1, 1 + row[0]):
-            bits[n] = row[k]
-            n += 1
-        offsets[i + 1] = n
-    return n
-
-
-class Window:
-    """The last finished samples of one role."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.state = np.zeros((size, 1 + MAX_STATE_BITS), np.uint16)
-        self.action = np.zeros((size, 1 + MAX_ACTION_BITS), np.uint16)
-        self.target = np.zeros(size, np.float32)
-        self.added = 0
-        """Samples ever added."""
-
-    def add(self, state: np.ndarray, action: np.ndarray, target: float) -> None:
-        """Add the samples of one game, overwriting the oldest."""
-        index = (self.added + np.arange(len(state))) % self.size
-        self.state[index], self.action[index], self.target[index] = state, action, target
-        self.added += len(state)
-
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Any, Tensor]:
-        """A random batch: (state offsets, bits), (action offsets, bits), targets `float32[n]`."""
-        index = rng.integers(0, min(self.added, self.size), n)
-        out = []
-        for rows in (self.state, self.action):
-            offsets = np.zeros(n + 1, np.int64)
-            bits = np.zeros(n * (rows.shape[1] - 1), np.uint16)
-            load(rows, index, offsets, bits)
-            out.append((offsets, bits))
-        return out[0], out[1], torch.from_numpy(self.target[index])
 
 
 class Collector:
@@ -274,7 +219,7 @@ class Collector:
 # ------------------------------------------------------------------------------------ learning
 
 
-def loss_of(net: Any, batch: tuple[Any, Any, Tensor]) -> Tensor:
+def loss_of(net: Any, batch: tuple[Bits, Bits, Tensor]) -> Tensor:
     """Binary cross-entropy of the chosen actions' logits against the targets."""
     (state_offsets, state_bits), (action_offsets, action_bits), target = batch
     logits = net.score(net.embed(state_offsets, state_bits), action_offsets, action_bits)
@@ -293,7 +238,7 @@ class Learner:
         self.optimiser = torch.optim.Adam(self.nets.parameters(), lr=config.lr, fused=True)
         self.updates = 0
 
-    def update(self, batches: list[tuple[Any, Any, Tensor]], lr: float) -> list[float]:
+    def update(self, batches: list[tuple[Bits, Bits, Tensor]], lr: float) -> list[float]:
         """One step on a batch of each role; the losses of this worker by role."""
         self.optimiser.zero_grad(set_to_none=True)
         losses = []
@@ -381,8 +326,7 @@ class Worker:
         parent = os.getppid()
         first = self.learner.updates
         while True:
-            if os.getppid() != parent:
-                raise SystemExit("the parent process is gone")
+            exit_without_parent(parent)
             done, halt, evaluating = self._agree(stop)
             if evaluating or halt or done >= 1:
                 self._evaluate()
@@ -469,21 +413,10 @@ class Worker:
             self.report.close(self, results)
 
 
-def worker(
-    rank: int, config: DMCConfig, settings: RunSettings, stop: Any, resume: bool, meeting: str
-) -> None:
-    """The body of a worker process; `meeting` is the file at which the workers meet."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and sets `stop`
-    torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(settings.deterministic)
-    if config.workers > 1:
-        dist.init_process_group(
-            "gloo", init_method=f"file://{meeting}", rank=rank, world_size=config.workers
-        )
+def work(stop: Any, config: DMCConfig, settings: RunSettings, resume: bool) -> None:
+    """The body of a worker process."""
     resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
     Worker(config, settings, resumed).run(stop)
-    if config.workers > 1:
-        dist.destroy_process_group()
 
 
 def run(config: DMCConfig, settings: RunSettings, resume: bool) -> None:
@@ -492,16 +425,5 @@ def run(config: DMCConfig, settings: RunSettings, resume: bool) -> None:
     Raises:
         torch.multiprocessing.ProcessException: a worker died; the others have been ended.
     """
-    context = torch.multiprocessing.get_context("spawn")
-    stop = context.Event()
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = (config, settings, stop, resume, str(Path(folder) / "meeting"))
-        workers = torch.multiprocessing.spawn(
-            worker, arguments, nprocs=config.workers, join=False, daemon=True
-        )
-        while True:
-            try:
-                if workers.join(timeout=1.0):
-                    return
-            except KeyboardInterrupt:
-                stop.set()
+    arguments = (config, settings, resume)
+    run_workers(work, arguments, config.workers, settings.deterministic)

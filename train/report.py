@@ -69,7 +69,8 @@ class Report:
         if not self.console.is_terminal and now - self._printed > PLAIN_SECONDS:
             self._printed = now
             left = worker.clock.elapsed * (1 / max(done, 1e-6) - 1) / 60
-            self.console.print(f"{100 * done:3.0f}%  {text}  {left:.1f} minutes left")
+            line = f"{100 * done:3.0f}%  {text}  {left:.1f} minutes left"
+            self.console.print(line, highlight=False, soft_wrap=True)
 
     def evaluation(self, point: dict[str, Any], results: dict[str, MatchResult]) -> None:
         """Show and log an evaluation on the way."""
@@ -92,7 +93,11 @@ class Report:
         self.progress.stop()
         self.writer.close()
         out = self.settings.out
-        self.console.print(f"stopped; saved in {out}. Go on with: --resume --out {out}")
+        self.console.print(
+            f"stopped; saved in {out}\ngo on with: python train/selfplay.py --resume --out {out}",
+            highlight=False,
+            soft_wrap=True,
+        )
 
     def close(self, worker: Any, results: dict[str, MatchResult]) -> None:
         """The closing table, summary.json, the learning curve, and what to do next."""
@@ -119,14 +124,14 @@ class Report:
         print_results(self.console, title, results)
         picture = save_curve(settings, worker.history)
         last = settings.out / "last.pt"
-        self.console.print(f"\nresults {settings.out / 'summary.json'}, curve {picture}")
-        self.console.print("next:", style="bold")
-        self.console.print(
-            f"  python eval/tournament.py dmc:{last} greedy rlcard_rule"
-            f" --rules {settings.rules.name}\n"
+        rules = settings.rules.name
+        lines = (
+            f"\nresults {settings.out / 'summary.json'}, curve {picture}",
+            "next:",
+            f"  python eval/tournament.py dmc:{last} greedy rlcard_rule --rules {rules}",
             f"  tensorboard --logdir {settings.out.parent}",
-            highlight=False,
         )
+        self.console.print("\n".join(lines), highlight=False, soft_wrap=True)
 
 
 def save_curve(settings: RunSettings, history: list[dict[str, Any]]) -> str:
