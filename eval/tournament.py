@@ -89,29 +89,29 @@ def play(command: Command, console: Console) -> list[tuple[str, str, MatchResult
     return results
 
 
+def with_interval(value: float, ci: tuple[float, float]) -> str:
+    """A mean and half the width of its interval: `0.697 ±.012`."""
+    return f"{value:.3f} ±{(ci[1] - ci[0]) / 2:.3f}".replace("±0.", "±.")
+
+
 def table(rules: RuleSet, results: list[tuple[str, str, MatchResult]]) -> Table:
     """The results from the first agent's side."""
     calling = rules.auction != "none"
-    title = f"{rules.name}, duplicate deals"
-    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    grid.add_column("agent")
-    grid.add_column("against")
-    columns = ["WP", "95% interval", "landlord", "farmers", "ADP", "deals"]
-    for name in [*columns, *(["score", "95% interval"] if calling else [])]:
-        grid.add_column(name, justify="right")
+    counted = sorted({r.deals for _, _, r in results})
+    title = f"{rules.name}, {' to '.join(f'{n:,}' for n in counted[:: max(1, len(counted) - 1)])}"
+    title += " duplicate deals each"
+    grid = Table(
+        title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
+    for name in ("agent", "against"):
+        grid.add_column(name, overflow="fold", min_width=11)
+    for name in ["WP", "landlord", "farmers", "ADP", *(["score"] if calling else [])]:
+        grid.add_column(name, justify="right", no_wrap=True)
     for a, b, r in results:
-        row = [
-            a,
-            b,
-            f"{r.wp:.3f}",
-            f"{r.ci[0]:.3f}..{r.ci[1]:.3f}",
-            f"{r.landlord:.3f}",
-            f"{r.farmers:.3f}",
-            f"{r.adp:+.2f}",
-            f"{r.deals:,}",
-        ]
+        row = [a, b, with_interval(r.wp, r.ci), f"{r.landlord:.3f}", f"{r.farmers:.3f}"]
+        row.append(f"{r.adp:+.2f}")
         if calling:
-            row += [f"{r.score:+.3f}", f"{r.score_ci[0]:+.3f}..{r.score_ci[1]:+.3f}"]
+            row.append(with_interval(r.score, r.score_ci))
         grid.add_row(*row)
     return grid
 
@@ -139,7 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
         console.print(table(get_rules(command.rules), results))
         console.print(
             "WP: share of games won by the agent's side over both roles. ADP: points a deal."
-            " Intervals resample deals.",
+            " ±: half the 95% interval, from resampling deals.",
             style="dim",
         )
         if command.out is not None:
