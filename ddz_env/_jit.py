@@ -15,7 +15,9 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import config as numba_config
+
+config: Any = numba_config  # its attributes are made while numba is imported
 
 
 def _source_hash() -> str:
@@ -72,7 +74,7 @@ def njit(*args: Any, **options: Any) -> Callable[..., Any]:
     return wrap
 
 
-class _Row(np.record):
+class _Row(np.void):
     """A record for kernels that run as plain Python.
 
     `row.field` is the field even where numpy's records have an attribute of that name (`base`), and

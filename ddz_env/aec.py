@@ -16,7 +16,7 @@ from ddz_env.features import MAX_STATE_BITS, STATE_SIZE, dense, encode_state
 from ddz_env.game import Game
 from ddz_env.rules import RuleSet, get_rules
 
-AGENTS = ("player_0", "player_1", "player_2")
+AGENTS: tuple[str, ...] = ("player_0", "player_1", "player_2")
 """The agent of each seat; seats are identities, roles are state."""
 METADATA: dict[str, Any] = {"name": "ddz_v0", "render_modes": ["ansi"]}
 

@@ -121,7 +121,7 @@ class Tables(NamedTuple):
     actions: np.ndarray  # ACTION[N_ACTIONS]
     main: np.ndarray  # uint64[15, 13, 15]
     start: np.ndarray  # int32[15, 13, 15]
-    count: np.ndarray  # int32[15, 13, 15]
+    count: np.ndarray  # int32[15, 13, 15]  # pyright: ignore[reportIncompatibleMethodOverride]
     wide_start: np.ndarray  # int32[15, 13, 15]
     wide_count: np.ndarray  # int32[15, 13, 15]
 
