@@ -102,9 +102,12 @@ def _decide(
     """An agent's choices for some rows, checked."""
     views = records(VIEW, len(rows))
     cut_views(states, rows, states["turn"][rows].astype(np.int64), params, views)
-    actions = np.ascontiguousarray(agent.act(views, legal), np.int64)
-    if actions.shape != (len(rows),):
-        raise IllegalActionError(f"{agent!r}: expected {len(rows)} actions, got {actions.shape}")
+    answer = np.asarray(agent.act(views, legal))
+    if answer.shape != (len(rows),) or answer.dtype.kind not in "iu":
+        raise IllegalActionError(
+            f"{agent!r}: expected {len(rows)} ids, got {answer.dtype} {answer.shape}"
+        )
+    actions = np.ascontiguousarray(answer, np.int64)
     bad = first_illegal(states, rows, actions, params, TABLES)
     if bad >= 0:
         raise IllegalActionError(f"{agent!r} chose action {actions[bad]}, which is not legal")
