@@ -19,7 +19,7 @@ import agents
 from ddz_env.errors import DdzError
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.vector import check_seed
-from eval.cli import command_line, guarded, save_json, versions
+from eval.cli import check_folder, command_line, guarded, save_json, versions
 from eval.match import MatchResult, play_match
 
 
@@ -55,6 +55,8 @@ def check(command: Command) -> tuple[RuleSet, list[tuple[str, str]]]:
         raise DdzError("agents: the same agent twice")
     for spec in command.agents:
         agents.load(spec, rules)
+    if command.out is not None:
+        check_folder(command.out)
     if command.out is not None and (command.out / "results.json").exists():
         raise DdzError(f"--out {command.out}: holds results.json already; choose another folder")
     return rules, list(combinations(command.agents, 2))
