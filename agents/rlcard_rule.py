@@ -12,7 +12,7 @@ from numba import types
 
 from agents.base import AgentError
 from ddz_env._jit import njit
-from ddz_env.bots import decision_bits, greedy_call, pick
+from ddz_env.bots import decision_bits, greedy_bid, pick
 from ddz_env.catalogue import TABLES, Category
 from ddz_env.moves import ACE, JOKERS, T_IDS, T_INT, T_TABLES, T_U64, at_least, lowest
 from ddz_env.state import Phase
@@ -20,7 +20,7 @@ from ddz_env.vector import T_ROWS, T_VIEWS, Legal, check_seed
 from ddz_env.view import T_VIEW
 
 U64 = np.uint64
-_POINTS = int(Phase.CALL_POINTS)
+_PLAY = int(Phase.PLAY)
 _SOLO, _PAIR, _TRIO = int(Category.SOLO), int(Category.PAIR), int(Category.TRIO)
 _AIRPLANE, _SOLO_CHAIN = int(Category.AIRPLANE), int(Category.SOLO_CHAIN)
 _BOMB, _ROCKET = int(Category.BOMB), int(Category.ROCKET)
@@ -61,8 +61,8 @@ def lead(hand, tables):
 @njit([types.int64(T_VIEW, T_IDS, T_U64, T_TABLES)])
 def choose(view, ids, seed, tables):
     """What the agent chooses."""
-    if view.phase == _POINTS:
-        return greedy_call(view, ids)
+    if view.phase != _PLAY:
+        return greedy_bid(view, ids)
     if view.last_seat < 0:
         return lead(view.hand, tables)
     last = tables.actions[view.last_action]

@@ -17,12 +17,14 @@ from ddz_env.decompose import THOROUGH, plays_to_go
 from ddz_env.engine import GOLDEN, mix
 from ddz_env.errors import DdzError
 from ddz_env.moves import JOKERS, T_IDS, T_INT, T_TABLES, T_U64, at_least, count_ones
+from ddz_env.phases import LOOK
 from ddz_env.state import Phase
 from ddz_env.vector import T_ROWS, T_VIEWS, Legal, check_seed
 from ddz_env.view import T_VIEW
 
 U64 = np.uint64
-_POINTS = int(Phase.CALL_POINTS)
+_POINTS, _BLIND, _PLAY = int(Phase.CALL_POINTS), int(Phase.BLIND), int(Phase.PLAY)
+_SHOW_AFTER_BOTTOM = int(Phase.SHOW_AFTER_BOTTOM)
 _BOMB = int(Category.BOMB)
 
 CALL_WEIGHTS = (0.592, -0.038, 0.271, 0.192, 0.060, 0.019, -0.004)
@@ -34,6 +36,11 @@ CALL_LEVELS = (0.34, 0.37, 0.40)
 """Chances from which `greedy` calls 1, 2, 3 points. Calling 3 from .40 on was the best of .30 to
 .60 when such players met (six layouts, 1,500 deals a pairing, `qq_classic`): below one half, since
 who passes mostly meets a stronger landlord; the lower calls cost nothing measurable."""
+YES_LEVELS = (2.0, 2.0, 2.0, 2.0, 0.40, 0.50, 2.0, 0.85, 0.55, 0.60)
+"""Chances from which `greedy` says yes in a phase, by its number: calls, robs, shows after the bottom
+cards, doubles and raises as landlord. A stake that doubles for both sides pays from one half on."""
+FARMER_LEVEL = 0.60
+"""The same for a farmer's doubles and raises, by the strength of his own 17 cards."""
 LEAD_BONUS, PASS_PENALTY, BOMB_PENALTY = 1500, 2, 4
 """Of `greedy`: the best of a handful tried against `rlcard_rule`, 4,000 duplicate deals each."""
 
@@ -94,6 +101,26 @@ def greedy_call(view, ids):
     return 0
 
 
+@njit([types.int64(T_VIEW, T_IDS)])
+def greedy_bid(view, ids):
+    """What `greedy` chooses before the play: yes from a chance that fits the choice, else no.
+
+    It never shows before it has all its cards, and looks rather than grab blind.
+    """
+    phase = view.phase
+    if phase == _POINTS:
+        return greedy_call(view, ids)
+    if phase == _BLIND:
+        return LOOK
+    if view.counts[view.seat] < HAND_SIZE:
+        return 0
+    chance = landlord_chance(view.hand)
+    level = YES_LEVELS[phase]
+    if phase >= _SHOW_AFTER_BOTTOM and view.seat != view.landlord:
+        level = FARMER_LEVEL
+    return np.int64(ids[1]) if chance >= level else 0
+
+
 @njit([types.int64(T_INT, types.boolean, T_TABLES)])
 def play_cost(action, leading, tables):
     """How much a play gives away, in thousandths of a rank.
@@ -144,8 +171,8 @@ def greedy_choice(view, ids, tables):
     """What `greedy` chooses, in any phase."""
     if ids.shape[0] == 1:
         return np.int64(ids[0])
-    if view.phase == _POINTS:
-        return greedy_call(view, ids)
+    if view.phase != _PLAY:
+        return greedy_bid(view, ids)
     return greedy_play(view, ids, tables)
 
 

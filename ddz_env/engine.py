@@ -1,34 +1,30 @@
-"""The phase machine: deal, what is legal in each phase, what a choice does, what comes next.
+"""The phase machine: deal, play, what comes next, and the two calls for all phases.
 
-A phase is two kernels, `legal_<phase>` and `apply_<phase>`; `next_phase` owns every transition.
-All randomness comes from the record's own key (splitmix64 of key and counter), so a game's course
-depends on nothing else.
+`legal` lists what the seat on turn may choose and `apply` makes a choice, in whatever phase;
+`next_phase` owns every transition. The phases before the play are in phases.py. All randomness
+comes from the record's own key (splitmix64 of key and counter), so a game's course depends on
+nothing else.
 """
 
 import numpy as np
 from numba import types
 
+from ddz_env import phases
 from ddz_env._jit import njit
 from ddz_env.cards import BOTTOM_SIZE, DECK_SIZE, HAND_SIZE, deck
 from ddz_env.catalogue import FIRST_PLAY, N_ACTIONS, Category
-from ddz_env.moves import (
-    T_IDS,
-    T_INT,
-    T_PARAMS,
-    T_TABLES,
-    T_U64,
-    contains,
-    list_leads,
-    list_replies,
-)
+from ddz_env.moves import T_IDS, T_INT, T_PARAMS, T_TABLES, T_U64, contains, list_leads, list_replies
 from ddz_env.scoring import T_STATE, settle
-from ddz_env.state import MAX_HISTORY, STATE, Phase
+from ddz_env.state import MAX_HISTORY, NOT_ASKED, STATE, Phase
 
 U64 = np.uint64
 GOLDEN = U64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = U64(0xBF58476D1CE4E5B9), U64(0x94D049BB133111EB)
 _DECK = tuple(int(r) for r in deck())
-_POINTS, _PLAY, _OVER = int(Phase.CALL_POINTS), int(Phase.PLAY), int(Phase.OVER)
+_POINTS, _CALL, _ROB = int(Phase.CALL_POINTS), int(Phase.CALL), int(Phase.ROB)
+_BLIND, _SHOW_AT_12 = int(Phase.BLIND), int(Phase.SHOW_AT_12)
+_SHOW_AFTER_BOTTOM, _DOUBLE = int(Phase.SHOW_AFTER_BOTTOM), int(Phase.DOUBLE)
+_RAISE, _PLAY, _OVER = int(Phase.RAISE), int(Phase.PLAY), int(Phase.OVER)
 _BOMB, _ROCKET = int(Category.BOMB), int(Category.ROCKET)
 _DEAL = -1  # the phase of a record whose cards have just been dealt
 
@@ -89,12 +85,21 @@ def deal_cards(state):
         state.played[seat] = U64(0)
         state.scores[seat] = 0
         state.calls[seat] = -1
+        state.robs[seat] = -1
+        state.looked[seat] = 0
+        state.shows[seat] = 0
+        state.doubles[seat] = 0
+        state.choices[seat] = NOT_ASKED
         state.plays[seat] = 0
     state.bottom = U64(0)
     for i in range(DECK_SIZE - BOTTOM_SIZE, DECK_SIZE):
         state.bottom += U64(1) << U64(4 * state.deck[i])
     state.phase = _DEAL
     state.landlord = -1
+    state.caller = -1
+    state.blind = 0
+    state.raises = 0
+    state.refusals = 0
     state.base = 0
     state.bombs = 0
     state.n_history = 0
@@ -102,44 +107,110 @@ def deal_cards(state):
     _clear_trick(state)
 
 
-@njit([types.void(T_STATE, T_INT)])
-def take_bottom(state, landlord):
-    """Make a seat the landlord: the bottom cards go to its hand, and it leads."""
-    state.landlord = landlord
-    state.hands[landlord] += state.bottom
-    state.turn = landlord
-    state.phase = _PLAY
+@njit([types.void(T_STATE, T_INT, T_PARAMS)])
+def draw_first(state, first, params):
+    """Settle who calls first: a given seat, or drawn (-1); where a card is turned, its holder."""
+    state.turned = -1
+    if params.first_caller == phases.FIRST_TURNED:
+        if first < 0:
+            state.turned = draw(state, DECK_SIZE - BOTTOM_SIZE)
+        else:
+            state.turned = HAND_SIZE * first + draw(state, HAND_SIZE)
+        first = np.int64(state.turned) // HAND_SIZE
+    elif first < 0:
+        first = draw(state, 3)
+    state.first = first
+
+
+@njit([types.boolean(T_STATE, T_PARAMS)])
+def end_auction(state, params):
+    """After the last call: settle who called; False when all passed and nobody becomes landlord."""
+    if state.caller >= 0:
+        return True
+    shower = phases.first_shower(state, params)
+    if shower >= 0:
+        state.caller = shower
+    elif params.all_pass == 1:
+        state.caller = state.first
+    else:
+        return False
+    state.base = 1
+    return True
+
+
+@njit([types.void(T_STATE, T_PARAMS)])
+def redeal(state, params):
+    """Throw the cards in and deal anew; past the room's limit the deal is void."""
+    if state.redeals == params.max_redeals:
+        state.phase = _OVER
+        return
+    state.redeals += 1
+    if params.first_caller == phases.FIRST_ROTATES:
+        draw_first(state, (state.first + params.redeal_rotates) % 3, params)
+    else:
+        draw_first(state, -1, params)
+    shuffle(state)
+    deal_cards(state)
+
+
+@njit([types.void(T_STATE)])
+def take_bottom(state):
+    """Make the last robber, or the caller, or seat 0 the landlord; the bottom cards go to him."""
+    state.landlord = max(state.caller, 0)
+    for k in range(1, 4):  # the order in which robbers are asked
+        seat = (max(state.caller, 0) + k) % 3
+        if state.robs[seat] == 1:
+            state.landlord = seat
+    state.hands[state.landlord] += state.bottom
+
+
+@njit([types.boolean(T_STATE, T_INT, T_PARAMS)])
+def enter(state, phase, params):
+    """Prepare a phase; whether anybody is asked in it."""
+    if phase <= _SHOW_AT_12 or phase == _SHOW_AFTER_BOTTOM:
+        return phases.enter_show(state, phase, params)
+    if phase == _POINTS or phase == _CALL or phase == _BLIND:
+        auctions = (phases.AUCTION_POINTS, phases.AUCTION_CALL, 0, phases.AUCTION_BLIND)
+        if state.caller >= 0 or params.auction != auctions[phase - _POINTS]:
+            return False
+        state.base = 0 if phase == _POINTS else 1
+        shower = phases.first_shower(state, params)
+        if shower >= 0:
+            state.first = shower
+        state.turn = state.first
+        return True
+    if phase == _ROB:
+        return state.caller >= 0 and phases.enter_rob(state, params)
+    if phase == _DOUBLE:
+        return phases.enter_double(state, params)
+    if phase == _RAISE:
+        return phases.enter_raise(state, params)
+    state.turn = state.landlord
+    state.base = max(state.base, 1)
+    return True
 
 
 @njit([types.void(T_STATE, T_PARAMS)])
 def next_phase(state, params):
     """Go from a finished phase to the next one that asks somebody, or to the end."""
-    if state.phase == _DEAL:
-        if params.auction == 0:
-            state.base = 1
-            take_bottom(state, 0)
-        else:
-            state.phase = _POINTS
-            state.turn = state.first
-    elif state.phase == _POINTS:
-        for seat in range(3):
-            if state.base > 0 and state.calls[seat] == state.base:
-                take_bottom(state, seat)
-                return
-        if params.all_pass_bidder:
-            state.base = 1
-            take_bottom(state, state.first)
-        elif state.redeals == params.max_redeals:
-            state.phase = _OVER
-        else:
-            state.redeals += 1
-            shuffle(state)
-            deal_cards(state)
-            state.phase = _POINTS
-            state.turn = state.first
-    elif state.phase == _PLAY:
+    phase = np.int64(state.phase)
+    if phase == _PLAY:
         state.phase = _OVER
         settle(state, params)
+        return
+    if phase == _POINTS or phase == _CALL or phase == _BLIND:
+        if not end_auction(state, params):
+            redeal(state, params)
+            if state.phase == _OVER:
+                return
+        phase = np.int64(state.phase)
+    while True:
+        phase += 1
+        if phase == _SHOW_AFTER_BOTTOM:
+            take_bottom(state)
+        if enter(state, phase, params):
+            state.phase = phase
+            return
 
 
 @njit([types.void(T_STATE, T_U64, T_INT, T_PARAMS)])
@@ -155,7 +226,9 @@ def start(state, seed, first, params):
     state.seed = seed
     state.draws = 0
     state.redeals = 0
-    state.first = draw(state, 3) if first < 0 else first
+    for seat in range(3):
+        state.may_double[seat] = 1
+    draw_first(state, first, params)
     shuffle(state)
     deal_cards(state)
     next_phase(state, params)
@@ -168,38 +241,6 @@ def start_from_deck(state, params):
     next_phase(state, params)
 
 
-@njit([types.void(T_STATE, T_INT, T_U64)])
-def _record(state, action, cards):
-    """Append a decision of the seat on turn to the history."""
-    i = state.n_history
-    state.history_seat[i] = state.turn
-    state.history_action[i] = action
-    state.history_cards[i] = cards
-    state.n_history = i + 1
-
-
-@njit([types.int64(T_STATE, T_IDS)])
-def legal_call_points(state, out):
-    """Pass, or more points than the highest call so far."""
-    out[0] = 0
-    n = 1
-    for points in range(state.base + 1, 4):
-        out[n] = points
-        n += 1
-    return n
-
-
-@njit([types.void(T_STATE, T_INT, T_PARAMS)])
-def apply_call_points(state, action, params):
-    """Note the call; 3 points or the third choice end the phase."""
-    state.calls[state.turn] = action
-    if action > 0:
-        state.base = action
-    state.turn = (state.turn + 1) % 3
-    if action == 3 or state.calls[state.turn] >= 0:
-        next_phase(state, params)
-
-
 @njit([types.int64(T_STATE, T_PARAMS, T_TABLES, T_IDS)])
 def legal_play(state, params, tables, out):
     """Any play when leading; pass or what beats the last play otherwise."""
@@ -209,8 +250,8 @@ def legal_play(state, params, tables, out):
     return list_replies(hand, np.int64(state.last_action), params, tables, out)
 
 
-@njit([types.void(T_STATE, T_INT, T_PARAMS, T_TABLES)])
-def apply_play(state, action, params, tables):
+@njit([types.boolean(T_STATE, T_INT, T_TABLES)])
+def apply_play(state, action, tables):
     """Take the cards out of the hand, or pass; the second pass in a row makes the next a lead."""
     seat = state.turn
     state.turn = (seat + 1) % 3
@@ -218,7 +259,7 @@ def apply_play(state, action, params, tables):
         state.passes += 1
         if state.passes == 2:
             _clear_trick(state)
-        return
+        return False
     cards = tables.actions[action].need
     state.hands[seat] -= cards
     state.played[seat] += cards
@@ -231,7 +272,7 @@ def apply_play(state, action, params, tables):
         state.bombs += 1
     if state.hands[seat] == U64(0):
         state.winner = seat
-        next_phase(state, params)
+    return state.winner >= 0
 
 
 @njit([types.int64(T_STATE, T_PARAMS, T_TABLES, T_IDS)])
@@ -244,20 +285,50 @@ def legal(state, params, tables, out):
         tables: the catalogue's `Tables`.
         out: int32 buffer with room for `MAX_LEGAL` ids.
     """
-    if state.phase == _PLAY:
+    phase = state.phase
+    if phase == _PLAY:
         return legal_play(state, params, tables, out)
-    if state.phase == _POINTS:
-        return legal_call_points(state, out)
-    return 0
+    if phase == _OVER:
+        return 0
+    if phase == _POINTS:
+        return phases.legal_call_points(state, out)
+    if phase == _BLIND:
+        return phases.legal_blind(state, out)
+    if phase == _CALL:
+        return phases.no_or(out, phases.CALL)
+    if phase == _ROB:
+        return phases.no_or(out, phases.ROB)
+    if phase == _DOUBLE:
+        return phases.no_or(out, phases.DOUBLE)
+    return phases.no_or(out, phases.RAISE if phase == _RAISE else phases.SHOW)
+
+
+@njit([types.boolean(T_STATE, T_INT)])
+def _is_legal_choice(state, action):
+    """`is_legal` outside of the play."""
+    phase = state.phase
+    if phase == _OVER:
+        return False
+    if phase == _POINTS:
+        return action == 0 or state.base < action <= 3
+    if phase == _BLIND:
+        return action == phases.BLIND or action == phases.LOOK
+    if action == 0:
+        return True
+    if phase == _CALL:
+        return action == phases.CALL
+    if phase == _ROB:
+        return action == phases.ROB
+    if phase == _DOUBLE:
+        return action == phases.DOUBLE
+    return action == (phases.RAISE if phase == _RAISE else phases.SHOW)
 
 
 @njit([types.boolean(T_STATE, T_INT, T_PARAMS, T_TABLES)])
 def is_legal(state, action, params, tables):
     """Whether the seat on turn may choose an id: the same answer as `legal`, without a list."""
-    if state.phase == _POINTS:
-        return action == 0 or state.base < action <= 3
     if state.phase != _PLAY:
-        return False
+        return _is_legal_choice(state, action)
     if action < FIRST_PLAY or action >= N_ACTIONS:
         return action == 0 and state.last_seat >= 0
     play = tables.actions[action]
@@ -273,15 +344,34 @@ def is_legal(state, action, params, tables):
     return play.category >= _BOMB and play.category > last.category
 
 
+@njit([types.boolean(T_STATE, T_INT, T_PARAMS)])
+def _apply_choice(state, action, params):
+    """Make a choice outside of the play; whether its phase has ended."""
+    phase = state.phase
+    if phase <= _SHOW_AT_12 or phase == _SHOW_AFTER_BOTTOM or phase == _DOUBLE:
+        return phases.apply_at_once(state, action)
+    phases.record(state, state.turn, action, U64(0))
+    if phase == _POINTS:
+        return phases.apply_call_points(state, action)
+    if phase == _CALL:
+        return phases.apply_call(state, action, params)
+    if phase == _ROB:
+        return phases.apply_rob(state, action, params)
+    if phase == _BLIND:
+        return phases.apply_blind(state, action, params)
+    return phases.apply_raise(state, action, params)
+
+
 @njit([types.void(T_STATE, T_INT, T_PARAMS, T_TABLES)])
 def apply(state, action, params, tables):
     """Make a legal choice for the seat on turn; legality is the caller's duty (`is_legal`)."""
-    play = state.phase == _PLAY
-    _record(state, action, tables.actions[action].need)
-    if play:
-        apply_play(state, action, params, tables)
+    if state.phase == _PLAY:
+        phases.record(state, state.turn, action, tables.actions[action].need)
+        ended = apply_play(state, action, tables)
     else:
-        apply_call_points(state, action, params)
+        ended = _apply_choice(state, action, params)
+    if ended:
+        next_phase(state, params)
 
 
-assert MAX_HISTORY >= 157 and STATE.itemsize < 4096
+assert MAX_HISTORY >= 154 + 9 + 6 + 3 + 3 + 3 + 6 and STATE.itemsize < 4096

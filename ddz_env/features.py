@@ -38,6 +38,8 @@ class Field(NamedTuple):
 STATE_FIELDS = (
     Field("hand", CARDS, "own cards"),
     Field("unseen", CARDS, "cards that the seat has not seen"),
+    Field("shown_next", CARDS, "the next seat's cards, where it shows them"),
+    Field("shown_prev", CARDS, "the previous seat's cards, where it shows them"),
     Field("bottom", CARDS, "the three bottom cards, once there is a landlord"),
     Field("to_beat", CARDS, "the play to beat; none when leading"),
     Field("last_next", CARDS, "the next seat's last decision; none for a pass"),
@@ -54,9 +56,18 @@ STATE_FIELDS = (
     Field("category", 15, "category of the play to beat, 0 when leading, one bit"),
     Field("length", 13, "length of the play to beat, 0 when leading, one bit"),
     Field("phase", N_PHASES, "the phase, one bit"),
-    Field("call_self", 5, "own call: not asked, pass, 1, 2, 3 points, one bit"),
-    Field("call_next", 5, "the next seat's call, one bit"),
-    Field("call_prev", 5, "the previous seat's call, one bit"),
+    Field("call", 15, "call of self, next, prev: not asked, pass, 1, 2, 3 points; 5 bits each"),
+    Field("rob", 9, "rob of self, next, prev: not asked, no, yes; 3 bits each"),
+    Field("show", 15, "show of self, next, prev: none, moment 1, 2, 3, 4; 5 bits each"),
+    Field("double", 6, "double of self, next, prev: no, yes; 2 bits each"),
+    Field("look", 6, "look of self, next, prev: no, yes; 2 bits each"),
+    Field("caller", 4, "who called: self, next, prev, or nobody yet, one bit"),
+    Field("first", 3, "who calls first: self, next, prev, one bit"),
+    Field("blind", 2, "whether the landlord grabbed blind, one bit"),
+    Field("raises", 5, "raises so far, 0..4, one bit"),
+    Field("turned", 15, "rank of the card turned face up, one bit, none without"),
+    Field("turned_seat", 4, "its holder: self, next, prev, or no card is turned, one bit"),
+    Field("multiplier", 16, "base-2 logarithm of the multiplier, rounded down, 15 for more"),
     Field("base", 4, "base of the score: none yet, 1, 2, 3, one bit"),
     Field("history", HISTORY * CARDS, "the last decisions of the play, latest first, 54 bits each"),
 )
@@ -83,9 +94,10 @@ def _offsets(schema_fields: tuple[Field, ...]) -> tuple[dict[str, int], int]:
 
 STATE_OFFSETS, STATE_SIZE = _offsets(STATE_FIELDS)
 ACTION_OFFSETS, ACTION_SIZE = _offsets(ACTION_FIELDS)
-MAX_STATE_BITS = DECK_SIZE + 3 + 3 * 20 + DECK_SIZE + len(STATE_FIELDS)
-"""A bound on the ones of a state: hand, unseen and played are one deck; bottom; three plays of 20
-cards at most; the history is of one deck at most; one bit for every other field."""
+MAX_STATE_BITS = DECK_SIZE + 3 + 3 * 20 + DECK_SIZE + len(STATE_FIELDS) + 2 * 5
+"""A bound on the ones of a state: hand, unseen, shown and played are one deck; bottom; three plays of
+20 cards at most; the history is of one deck at most; one bit for every other field, three for five of
+them."""
 MAX_ACTION_BITS = 20 + len(ACTION_FIELDS)
 """A bound on the ones of an action: the cards taken and left are one hand."""
 SCHEMA_NAME = "ddz-obs-v0"
@@ -98,9 +110,10 @@ def schema_hash() -> str:
 
 
 (
-    S_HAND, S_UNSEEN, S_BOTTOM, S_TO_BEAT, S_LAST_NEXT, S_LAST_PREV, S_PLAYED_SELF, S_PLAYED_NEXT,
+    S_HAND, S_UNSEEN, S_SHOWN_NEXT, S_SHOWN_PREV, S_BOTTOM, S_TO_BEAT, S_LAST_NEXT, S_LAST_PREV, S_PLAYED_SELF, S_PLAYED_NEXT,
     S_PLAYED_PREV, S_COUNT_SELF, S_COUNT_NEXT, S_COUNT_PREV, S_BOMBS, S_ROLE, S_TRICK, S_CATEGORY,
-    S_LENGTH, S_PHASE, S_CALL_SELF, S_CALL_NEXT, S_CALL_PREV, S_BASE, S_HISTORY,
+    S_LENGTH, S_PHASE, S_CALL, S_ROB, S_SHOW, S_DOUBLE, S_LOOK, S_CALLER, S_FIRST,
+    S_BLIND, S_RAISES, S_TURNED, S_TURNED_SEAT, S_MULTIPLIER, S_BASE, S_HISTORY,
 ) = STATE_OFFSETS.values()  # fmt: skip
 A_CHOICE, A_CARDS, A_LEFT, A_CATEGORY, A_LENGTH, A_RANK, A_COUNT, A_TO_GO = ACTION_OFFSETS.values()
 _PLAY = int(Phase.PLAY)
@@ -135,6 +148,39 @@ def _put_history(view, out, n):
     return n
 
 
+@njit([types.int64(T_INT, T_INT)])
+def _relative(other, seat):
+    """A seat seen from another: 0 itself, 1 next, 2 previous, 3 for nobody (-1)."""
+    return 3 if other < 0 else (other - seat + 3) % 3
+
+
+@njit([types.int64(T_VIEW, T_INT, T_BITS, T_INT)])
+def _put_auction(view, seat, out, n):
+    """Append the bits of what was decided before the play."""
+    for k in range(3):
+        other = (seat + k) % 3
+        out[n] = S_CALL + 5 * k + np.int64(view.calls[other]) + 1
+        out[n + 1] = S_ROB + 3 * k + np.int64(view.robs[other]) + 1
+        out[n + 2] = S_SHOW + 5 * k + np.int64(view.shows[other])
+        out[n + 3] = S_DOUBLE + 2 * k + np.int64(view.doubles[other])
+        out[n + 4] = S_LOOK + 2 * k + np.int64(view.looked[other])
+        n += 5
+    log = 0
+    while log < 15 and (view.multiplier >> (log + 1)) > 0:
+        log += 1
+    out[n] = S_CALLER + _relative(np.int64(view.caller), seat)
+    out[n + 1] = S_FIRST + _relative(np.int64(view.first), seat)
+    out[n + 2] = S_BLIND + np.int64(view.blind)
+    out[n + 3] = S_RAISES + np.int64(view.raises)
+    out[n + 4] = S_TURNED_SEAT + _relative(np.int64(view.turned_seat), seat)
+    out[n + 5] = S_MULTIPLIER + log
+    n += 6
+    if view.turned_rank >= 0:
+        out[n] = S_TURNED + np.int64(view.turned_rank)
+        n += 1
+    return n
+
+
 @njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
 def encode_state(view, tables, out, n):
     """Append the ones of a view's state features to `out[n:]`; the new length.
@@ -145,6 +191,8 @@ def encode_state(view, tables, out, n):
     nxt, prv = (seat + 1) % 3, (seat + 2) % 3
     n = _put_cards(view.hand, S_HAND, out, n)
     n = _put_cards(view.unseen, S_UNSEEN, out, n)
+    n = _put_cards(view.hands[nxt], S_SHOWN_NEXT, out, n)
+    n = _put_cards(view.hands[prv], S_SHOWN_PREV, out, n)
     n = _put_cards(view.bottom, S_BOTTOM, out, n)
     n = _put_cards(view.last_cards, S_TO_BEAT, out, n)
     # Seats decide in turn: who has just decided is one back, who is on turn now is three back.
@@ -167,11 +215,8 @@ def encode_state(view, tables, out, n):
     out[n + 5] = S_CATEGORY + last.category
     out[n + 6] = S_LENGTH + last.length
     out[n + 7] = S_PHASE + view.phase
-    out[n + 8] = S_CALL_SELF + np.int64(view.calls[seat]) + 1
-    out[n + 9] = S_CALL_NEXT + np.int64(view.calls[nxt]) + 1
-    out[n + 10] = S_CALL_PREV + np.int64(view.calls[prv]) + 1
-    out[n + 11] = S_BASE + view.base
-    n += 12
+    out[n + 8] = S_BASE + view.base
+    n = _put_auction(view, seat, out, n + 9)
     if view.last_seat != seat:
         out[n] = S_TRICK + (0 if view.last_seat < 0 else 1 if view.last_seat == nxt else 2)
         n += 1

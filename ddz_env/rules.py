@@ -1,86 +1,166 @@
 """Rule sets: every room is a value; every decision that a page leaves open is a field.
 
-Sources are the sections of the project's rules (docs/rules.md); *(decided)* marks a choice where
-the published pages are silent, which a custom room may take the other way.
+A field's source is a section of docs/rules.md; *(decided)* marks a choice where the published pages
+are silent or contradict themselves, which a custom room may take the other way.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from dataclasses import replace as dataclass_replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 from ddz_env.errors import RuleError
 
-Auction = Literal["none", "points"]
-FirstCaller = Literal["seat", "rotates"]
+Auction = Literal["none", "points", "call", "blind"]
+FirstCaller = Literal["drawn", "rotates", "turned_card"]
 AllPass = Literal["redeal", "first_bidder"]
+Combine = Literal["largest", "product"]
+ShowTie = Literal["from_first_caller", "from_seat_0"]
+Shower = Literal["landlord", "everybody"]
+LookThen = Literal["call_at_once", "call_after_all"]
+CallerRobs = Literal["if_robbed", "always"]
+RaiseOrder = Literal["farmer_after_landlord", "farmer_before_landlord"]
 
 
 class Params(NamedTuple):
-    """What kernels get of a rule set: integers only, so that all rooms share compiled code."""
+    """What kernels get of a rule set: integers only, so that all rooms share compiled code.
+
+    A choice between words is the index of the word in its type above.
+    """
 
     categories: int  # bit c: plays of category c exist in this room
     kickers: int  # bits of `catalogue.Kicker`: which of the wider kicker rules hold
-    auction: int  # 0 none, 1 points
-    all_pass_bidder: int  # 1: the first bidder is landlord at 1 point when all pass
-    max_redeals: int  # redeals after which the deal is void
-    spring: int  # multiplier of a spring, 1 where the room has none
-    bomb: int  # multiplier of each bomb or rocket played
+    auction: int
+    first_caller: int
+    redeal_rotates: int
+    turned_card_public: int
+    all_pass: int
+    max_redeals: int
+    rob: int
+    caller_robs: int
+    look_then: int
+    show_before_deal: int  # multiplier of a show at each moment, 0: not asked
+    show_at_6: int
+    show_at_12: int
+    show_after_bottom: int
+    show_cards_1: int  # cards dealt at the two moments
+    show_cards_2: int
+    shows_combine: int
+    show_tie: int
+    shower: int
+    double: int
+    raising: int
+    raise_order: int
     start_multiplier: int
+    rob_multiplier: int
+    blind_multiplier: int
+    raise_multiplier: int
+    bomb: int
+    spring: int
+
+
+def _rule(default: Any, doc: str, source: str, low: int = 0, high: int = 0) -> Any:
+    """A field with what it means, where it comes from, and its range if it is a number."""
+    return field(default=default, metadata={"doc": doc, "source": source, "range": (low, high)})
 
 
 @dataclass(frozen=True)
 class RuleSet:
     """The rules of one room. Immutable and hashable; `replace` makes a custom room.
 
+    What each field means stands beside it, and in the table of docs/rules.md.
+
     Raises:
         RuleError: a field out of its range, by name.
     """
 
-    name: str = "custom"
-    # plays (rules par. 2)
-    trio_with_pair: bool = True
-    """Whether a trio may carry a pair; jj_classic has none."""
-    airplane_with_pairs: bool = True
-    """Whether an airplane may carry pairs (decided for jj_classic)."""
-    four_with_two_solos: bool = True
-    """Whether four of a kind may carry two solos; OpenSpiel has none."""
-    four_with_two_pairs: bool = True
-    """Whether four of a kind may carry two pairs; jj_classic has none."""
-    kicker_adjacent_trio: bool = False
-    """Whether a trio among solo kickers may extend the chain (decided: no)."""
-    kicker_four_solos: bool = False
-    """Whether solo kickers may repeat a rank four times (decided: no)."""
-    kicker_both_jokers: bool = False
-    """Whether both jokers may be kickers together (decided: no)."""
-    # before the play (rules par. 3)
-    auction: Auction = "none"
-    """How the landlord is found: `none` (seat 0) or `points` (1, 2, 3)."""
-    first_caller: FirstCaller = "seat"
-    """Who calls first: `rotates` is drawn for the first deal, then the next seat each deal."""
-    all_pass: AllPass = "redeal"
-    """What happens when nobody calls."""
-    max_redeals: int = 50
-    """Redeals after which a deal is void (decided)."""
-    # score (rules par. 5)
-    spring: bool = True
-    """Whether a spring doubles."""
-    bomb_multiplier: int = 2
-    """What each bomb or rocket played multiplies with."""
-    start_multiplier: int = 1
-    """What the multiplier starts at."""
+    name: str = _rule("custom", "the room's name", "7")
+    # plays
+    trio_with_pair: bool = _rule(True, "a trio may carry a pair", "2; 7")
+    airplane_with_pairs: bool = _rule(True, "an airplane may carry pairs", "2; decided in jj")
+    four_with_two_solos: bool = _rule(True, "four of a kind may carry two solos", "2")
+    four_with_two_pairs: bool = _rule(True, "four of a kind may carry two pairs", "2; 7")
+    kicker_adjacent_trio: bool = _rule(
+        False, "a trio among solo kickers may extend the chain", "2, decided"
+    )
+    kicker_four_solos: bool = _rule(
+        False, "solo kickers may repeat a rank four times", "2, decided"
+    )
+    kicker_both_jokers: bool = _rule(
+        False, "both jokers may be kickers of one play", "2, decided"
+    )
+    # who is landlord
+    auction: Auction = _rule(
+        "none", "how the landlord is found; none: seat 0 is", "3; decided in jj_classic"
+    )
+    first_caller: FirstCaller = _rule(
+        "drawn",
+        "who calls first: drawn each deal, drawn once and then the next seat each deal, or the "
+        "holder of a card turned face up",
+        "3; decided in happy and happy_blind",
+    )
+    redeal_rotates: bool = _rule(
+        False, "where the first caller rotates, a redeal moves it on too", "3, decided"
+    )
+    turned_card_public: bool = _rule(
+        True, "rank and holder of the turned card are public", "3, decided"
+    )
+    all_pass: AllPass = _rule(
+        "redeal", "when nobody calls: deal anew, or the first bidder is landlord at 1 point", "3"
+    )
+    max_redeals: int = _rule(50, "redeals after which a deal is void", "decided", 0, 1000)
+    rob: bool = _rule(False, "a called landlord may be robbed", "3; 7")
+    caller_robs: CallerRobs = _rule(
+        "if_robbed", "when the caller is asked to rob, as the last", "3, decided"
+    )
+    look_then: LookThen = _rule(
+        "call_at_once",
+        "who looks instead of grabbing blind calls at once, or after all have looked",
+        "3, decided",
+    )
+    # shows, as multipliers; 0 means that nobody is asked then
+    show_before_deal: int = _rule(0, "multiplier of a show before the deal, 0: none", "3; 5", 0, 16)
+    show_at_6: int = _rule(0, "multiplier of a show at the first moment, 0: none", "3; 5", 0, 16)
+    show_at_12: int = _rule(0, "multiplier of a show at the second moment, 0: none", "3; 5", 0, 16)
+    show_after_bottom: int = _rule(
+        0, "multiplier of a show after the bottom cards, 0: none", "3; 5", 0, 16
+    )
+    show_cards_1: int = _rule(6, "cards dealt at the first moment", "3, decided", 1, 16)
+    show_cards_2: int = _rule(12, "cards dealt at the second moment", "3, decided", 1, 16)
+    shows_combine: Combine = _rule(
+        "largest", "of several shows the largest counts, or their product", "5"
+    )
+    show_tie: ShowTie = _rule(
+        "from_first_caller",
+        "of several who showed at one moment, who is the first",
+        "3, decided",
+    )
+    shower: Shower = _rule("landlord", "who may show after the bottom cards", "3, decided")
+    # stakes before the play
+    double: bool = _rule(False, "everybody may double", "3; 7, decided in happy_blind")
+    raising: bool = _rule(False, "the sides may raise", "3; 7")
+    raise_order: RaiseOrder = _rule(
+        "farmer_after_landlord", "which farmer is asked first to raise", "3, decided"
+    )
+    # score
+    start_multiplier: int = _rule(1, "what the multiplier starts at", "5", 1, 1000)
+    rob_multiplier: int = _rule(2, "what each rob multiplies with", "5", 1, 16)
+    blind_multiplier: int = _rule(2, "what a blind grab multiplies with", "5", 1, 16)
+    raise_multiplier: int = _rule(2, "what each raise multiplies with", "5", 1, 16)
+    bomb_multiplier: int = _rule(2, "what each bomb or rocket played multiplies with", "5", 1, 16)
+    spring: bool = _rule(True, "a spring doubles", "5; decided in jj_classic")
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
-        for field in fields(self):
-            _check_field(field.name, getattr(self, field.name), hints[field.name])
-        for name, low, high in (
-            ("max_redeals", 0, 1000),
-            ("bomb_multiplier", 1, 16),
-            ("start_multiplier", 1, 1000),
-        ):
-            if not low <= getattr(self, name) <= high:
-                raise RuleError(f"{name}: expected {low}..{high}, got {getattr(self, name)}")
+        for f in fields(self):
+            _check_field(f.name, getattr(self, f.name), hints[f.name], f.metadata["range"])
+        if self.show_cards_1 >= self.show_cards_2:
+            raise RuleError(
+                f"show_cards_1: expected less than show_cards_2, {self.show_cards_2}, got "
+                f"{self.show_cards_1}"
+            )
+        if self.rob and self.auction != "call":
+            raise RuleError("rob: expected auction 'call', got " + repr(self.auction))
 
     def replace(self, **changes: Any) -> "RuleSet":
         """A copy with other values; its name becomes `custom` unless one is given.
@@ -88,11 +168,11 @@ class RuleSet:
         Raises:
             RuleError: an unknown field, or a value out of range.
         """
-        known = {field.name for field in fields(self)}
+        known = {f.name for f in fields(self)}
         for name in changes:
             if name not in known:
-                names = ", ".join(sorted(known))
-                raise RuleError(f"unknown rule {name!r}; expected one of {names}")
+                options = ", ".join(sorted(known))
+                raise RuleError(f"unknown rule {name!r}; expected one of {options}")
         return dataclass_replace(self, **{"name": "custom", **changes})
 
     def params(self) -> Params:
@@ -106,33 +186,41 @@ class RuleSet:
         ):
             if not allowed:
                 categories &= ~(1 << category)
-        return Params(
-            categories=categories,
-            kickers=self.kicker_adjacent_trio
-            + 2 * self.kicker_four_solos
-            + 4 * self.kicker_both_jokers,
-            auction=get_args(Auction).index(self.auction),
-            all_pass_bidder=int(self.all_pass == "first_bidder"),
-            max_redeals=self.max_redeals,
-            spring=2 if self.spring else 1,
-            bomb=self.bomb_multiplier,
-            start_multiplier=self.start_multiplier,
-        )
+        kickers = self.kicker_adjacent_trio + 2 * self.kicker_four_solos
+        special = {
+            "categories": categories,
+            "kickers": kickers + 4 * self.kicker_both_jokers,
+            "bomb": self.bomb_multiplier,
+            "spring": 2 if self.spring else 1,
+        }
+        hints = get_type_hints(type(self))
+        plain = {}
+        for name in Params._fields:
+            if name not in special:
+                value, words = getattr(self, name), get_args(hints[name])
+                plain[name] = words.index(value) if words else int(value)
+        return Params(**special, **plain)
 
 
-def _check_field(name: str, value: Any, hint: Any) -> None:
-    """Raise a `RuleError` unless the value is of the field's type."""
+def _check_field(name: str, value: Any, hint: Any, bounds: tuple[int, int]) -> None:
+    """Raise a `RuleError` unless the value is of the field's type and in its range."""
     options = get_args(hint)
     if options:
         if value not in options:
             raise RuleError(f"{name}: expected one of {', '.join(options)}, got {value!r}")
     elif hint is bool and not isinstance(value, bool):
         raise RuleError(f"{name}: expected true or false, got {value!r}")
-    elif hint is int and (isinstance(value, bool) or not isinstance(value, int)):
-        raise RuleError(f"{name}: expected a whole number, got {value!r}")
-    elif hint is str and not (isinstance(value, str) and value and value.isprintable()):
-        raise RuleError(f"{name}: expected a text of one line, got {value!r}")
+    elif hint is int:
+        low, high = bounds
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise RuleError(f"{name}: expected a whole number in {low}..{high}, got {value!r}")
+    elif hint is str and not (isinstance(value, str) and value):
+        raise RuleError(f"{name}: expected a text, got {value!r}")
 
+
+_HAPPY_SHOWS: dict[str, Any] = {
+    "show_before_deal": 5, "show_at_6": 4, "show_at_12": 3, "show_after_bottom": 2,
+}  # fmt: skip
 
 PRESETS: MappingProxyType[str, RuleSet] = MappingProxyType(
     {
@@ -140,6 +228,15 @@ PRESETS: MappingProxyType[str, RuleSet] = MappingProxyType(
         for rules in (
             RuleSet("play_only", spring=False),
             RuleSet("qq_classic", auction="points", first_caller="rotates"),
+            RuleSet(
+                "jj_classic",
+                auction="points",
+                first_caller="turned_card",
+                trio_with_pair=False,
+                four_with_two_pairs=False,
+            ),
+            RuleSet("happy", auction="call", rob=True, double=True, **_HAPPY_SHOWS),
+            RuleSet("happy_blind", auction="blind", show_after_bottom=2, raising=True),
         )
     }
 )

@@ -7,11 +7,13 @@ from enum import IntEnum
 
 import numpy as np
 
+ASK, NOT_ASKED = -2, -1
+"""Marks of `choices`: a seat that is still to choose, one that is not asked."""
 MAX_HISTORY = 192
 """Decisions that a record holds. Play: every play takes a card and ends two passes at most, and
 the deal ends with a card or more in both other hands, so at most 52 plays and 51 * 2 passes = 154;
-before the play: three calls. A redeal starts a new history: only passes lead to one. The rest is
-room for the phases of other rooms."""
+before the play at most: shows 9, calls 6, robs 3, shows after the bottom 3, doubles 3, raises 6. A
+redeal starts a new history: only refusals lead to one."""
 
 
 class Phase(IntEnum):
@@ -49,7 +51,18 @@ STATE = np.dtype(
         ("turn", "i1"),  # seat that is asked, 0..2
         ("first", "i1"),  # seat that calls first
         ("landlord", "i1"),  # seat, -1 until there is one
-        ("calls", "i1", 3),  # call of each seat: -1 not asked yet, 0 pass, 1..3 points
+        ("caller", "i1"),  # seat that called, or is landlord without; -1 none yet
+        ("turned", "i1"),  # place in the deck of the card turned face up, -1 none
+        ("calls", "i1", 3),  # call of each seat: -1 not asked yet, 0 pass, 1..3 points, 1 a call
+        ("robs", "i1", 3),  # each seat: -1 not asked, 0 no, 1 has robbed
+        ("looked", "i1", 3),  # each seat: 1 has looked instead of grabbing blind
+        ("shows", "i1", 3),  # each seat: 0 hidden, 1..4 the moment at which it showed
+        ("doubles", "i1", 3),  # each seat: 1 has doubled
+        ("may_double", "i1", 3),  # each seat: 1 may double; set by who runs the deal
+        ("choices", "i1", 3),  # choices at once: ASK, NOT_ASKED, or hidden until all have chosen
+        ("blind", "i1"),  # 1: the landlord grabbed blind
+        ("raises", "i1"),  # raises so far, 0..4
+        ("refusals", "i1"),  # farmers who refused to raise in this turn of their side
         ("base", "i1"),  # the base of the score: the highest call so far, 0 none yet
         ("bombs", "i1"),  # bombs and rockets played
         ("plays", "i1", 3),  # plays of each seat, passes not counted
@@ -57,7 +70,7 @@ STATE = np.dtype(
         ("last_seat", "i1"),  # seat of the play to beat, -1 when leading
         ("winner", "i1"),  # seat that went out, -1 none
         ("history_seat", "i1", MAX_HISTORY),  # who decided
-        ("spare", "u1", 1),  # fills a hole, so that equal games are equal bytes
+        ("spare", "u1", 2),  # fills a hole, so that equal games are equal bytes
         ("last_action", "<u2"),  # id of the play to beat, 0 when leading
         ("redeals", "<i2"),  # times that the cards were thrown in
         ("n_history", "<i2"),  # decisions in the history

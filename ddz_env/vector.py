@@ -20,6 +20,7 @@ from ddz_env.features import (
     encode_state,
 )
 from ddz_env.moves import MAX_LEGAL, T_IDS, T_INT, T_PARAMS, T_TABLES, T_U64
+from ddz_env.phases import FIRST_ROTATES
 from ddz_env.rules import Params, RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, T_STATE
 from ddz_env.state import STATE, Phase
@@ -87,7 +88,7 @@ def _finish(states, restart, params, done, scores):
             for seat in range(3):
                 scores[3 * i + seat] = state.scores[seat]
             if restart:
-                first = -1 if params.auction == 0 else (state.first + 1) % 3
+                first = (state.first + 1) % 3 if params.first_caller == FIRST_ROTATES else -1
                 start(state, next_seed(state.seed), first, params)
     return finished
 

@@ -8,31 +8,45 @@ import numpy as np
 from numba import from_dtype, types
 
 from ddz_env._jit import njit
-from ddz_env.cards import deck, pack
+from ddz_env.cards import HAND_SIZE, deck, pack
 from ddz_env.moves import T_INT, T_PARAMS, hand_size
+from ddz_env.phases import AUCTION_BLIND
 from ddz_env.scoring import T_STATE, multiplier
-from ddz_env.state import MAX_HISTORY
+from ddz_env.state import MAX_HISTORY, Phase
 
 U64 = np.uint64
 _ALL_CARDS = U64(pack(deck()))
+_BEFORE_DEAL, _AT_6, _AT_12 = (
+    int(Phase.SHOW_BEFORE_DEAL), int(Phase.SHOW_AT_6), int(Phase.SHOW_AT_12),
+)  # fmt: skip
 
 VIEW = np.dtype(
     [
         ("deal", "<u8"),  # public number of the deal
-        ("hand", "<u8"),  # packed cards of the seat itself
+        ("hand", "<u8"),  # packed cards of the seat itself, as far as it may see them
+        ("hands", "<u8", 3),  # packed hands that it sees: its own and shown ones, 0 for the others
         ("unseen", "<u8"),  # packed cards that the seat has not seen: other hands, hidden bottom
         ("bottom", "<u8"),  # packed bottom cards, 0 until there is a landlord
         ("played", "<u8", 3),  # packed cards that each seat has played
         ("last_cards", "<u8"),  # packed cards of the play to beat, 0 when leading
         ("scores", "<i8", 3),  # quarter points of each seat, 0 until over
         ("multiplier", "<i8"),  # the multiplier as it stands
-        ("counts", "i1", 3),  # cards in each seat's hand, 0..20
+        ("counts", "i1", 3),  # cards in each seat's hand, 0..20; those dealt so far
         ("seat", "i1"),  # whose view this is
         ("phase", "i1"),  # Phase
         ("turn", "i1"),  # seat that is asked
         ("first", "i1"),  # seat that calls first
         ("landlord", "i1"),  # seat, -1 until there is one
-        ("calls", "i1", 3),  # call of each seat: -1 not asked yet, 0 pass, 1..3 points
+        ("caller", "i1"),  # seat that called, or is landlord without; -1 none yet
+        ("turned_rank", "i1"),  # rank of the card turned face up, -1 none
+        ("turned_seat", "i1"),  # its holder, -1 none
+        ("calls", "i1", 3),  # call of each seat: -1 not asked yet, 0 pass, 1..3 points, 1 a call
+        ("robs", "i1", 3),  # each seat: -1 not asked, 0 no, 1 has robbed
+        ("looked", "i1", 3),  # each seat: 1 has looked instead of grabbing blind
+        ("shows", "i1", 3),  # each seat: 0 hidden, 1..4 the moment at which it showed
+        ("doubles", "i1", 3),  # each seat: 1 has doubled
+        ("blind", "i1"),  # 1: the landlord grabbed blind
+        ("raises", "i1"),  # raises so far, 0..4
         ("base", "i1"),  # the base of the score, 0 none yet
         ("bombs", "i1"),  # bombs and rockets played
         ("plays", "i1", 3),  # plays of each seat
@@ -40,7 +54,7 @@ VIEW = np.dtype(
         ("last_seat", "i1"),  # seat of the play to beat, -1 when leading
         ("winner", "i1"),  # seat that went out, -1 none
         ("history_seat", "i1", MAX_HISTORY),  # who decided
-        ("spare", "u1", 7),  # fills a hole, so that equal views are equal bytes
+        ("spare", "u1", 6),  # fills a hole, so that equal views are equal bytes
         ("last_action", "<u2"),  # id of the play to beat, 0 when leading
         ("redeals", "<i2"),  # times that the cards were thrown in
         ("n_history", "<i2"),  # decisions in the history
@@ -71,28 +85,83 @@ def _cut_history(state, view):
     view.n_history = n
 
 
+@njit([types.int64(T_STATE, T_PARAMS)])
+def cards_dealt(state, params):
+    """Cards that every seat has been dealt in the record's phase, 0..17."""
+    if state.phase == _BEFORE_DEAL:
+        return 0
+    if state.phase == _AT_6:
+        return params.show_cards_1
+    return params.show_cards_2 if state.phase == _AT_12 else HAND_SIZE
+
+
+@njit([types.uint64(T_STATE, T_INT, T_INT)])
+def hand_dealt(state, seat, dealt):
+    """A seat's packed cards when so many have been dealt."""
+    if dealt == HAND_SIZE:
+        return state.hands[seat]
+    hand = U64(0)
+    for i in range(HAND_SIZE * seat, HAND_SIZE * seat + dealt):
+        hand += U64(1) << U64(4 * state.deck[i])
+    return hand
+
+
+@njit([types.boolean(T_STATE, T_INT, T_INT, T_PARAMS)])
+def sees(state, seat, other, params):
+    """Whether a seat sees another's hand, or its own.
+
+    A shown hand is seen by all; before a blind grab or look nobody sees his own.
+    """
+    if seat == other:
+        blind = params.auction == AUCTION_BLIND and state.landlord < 0
+        return not (blind and state.looked[seat] == 0)
+    return state.shows[other] > 0
+
+
+@njit([types.void(T_STATE, T_INT, T_PARAMS, T_VIEW)])
+def _cut_hands(state, seat, params, view):
+    """Hands, counts and what has not been seen."""
+    dealt = cards_dealt(state, params)
+    unseen = _ALL_CARDS
+    for other in range(3):
+        hand = U64(0)
+        if sees(state, seat, other, params):
+            hand = hand_dealt(state, other, dealt)
+        view.hands[other] = hand
+        view.counts[other] = hand_size(state.hands[other]) if dealt == HAND_SIZE else dealt
+        unseen -= hand + state.played[other]
+    view.hand = view.hands[seat]
+    view.unseen = unseen
+
+
 @njit([types.void(T_STATE, T_INT, T_PARAMS, T_VIEW)])
 def cut_view(state, seat, params, view):
     """Write what a seat may know of a game into `view` (zeroed, or cut before)."""
     view.deal = state.deal
     view.seat = seat
-    view.hand = state.hands[seat]
     view.bottom = state.bottom if state.landlord >= 0 else U64(0)
-    unseen = _ALL_CARDS - state.hands[seat]
+    _cut_hands(state, seat, params, view)
     for other in range(3):
         view.played[other] = state.played[other]
         view.scores[other] = state.scores[other]
         view.calls[other] = state.calls[other]
+        view.robs[other] = state.robs[other]
+        view.looked[other] = state.looked[other]
+        view.shows[other] = state.shows[other]
+        view.doubles[other] = state.doubles[other]
         view.plays[other] = state.plays[other]
-        view.counts[other] = hand_size(state.hands[other])
-        unseen -= state.played[other]
-    view.unseen = unseen
+    turned = state.turned >= 0 and params.turned_card_public == 1
+    view.turned_rank = np.int64(state.deck[state.turned]) if turned else -1
+    view.turned_seat = state.turned // HAND_SIZE if turned else -1
     view.last_cards = state.last_cards
     view.multiplier = multiplier(state, params)
     view.phase = state.phase
     view.turn = state.turn
     view.first = state.first
     view.landlord = state.landlord
+    view.caller = state.caller
+    view.blind = state.blind
+    view.raises = state.raises
     view.base = state.base
     view.bombs = state.bombs
     view.passes = state.passes
