@@ -12,6 +12,7 @@ import numpy as np
 from numba import types
 
 from ddz_env._jit import njit
+from ddz_env.cards import HAND_SIZE
 from ddz_env.catalogue import TABLES, Category
 from ddz_env.decompose import THOROUGH, plays_to_go
 from ddz_env.engine import GOLDEN, mix
