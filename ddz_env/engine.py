@@ -70,8 +70,8 @@ def _clear_trick(state):
     state.last_cards = U64(0)
 
 
-@njit([types.void(T_STATE)])
-def deal_cards(state):
+@njit([types.void(T_STATE, T_PARAMS)])
+def deal_cards(state, params):
     """Clear everything of a former deal and deal the record's deck out."""
     for i in range(state.n_history):
         state.history_seat[i] = 0
@@ -100,7 +100,7 @@ def deal_cards(state):
     state.blind = 0
     state.raises = 0
     state.refusals = 0
-    state.base = 0
+    state.base = 0 if params.auction == phases.AUCTION_POINTS else 1
     state.bombs = 0
     state.n_history = 0
     state.winner = -1
@@ -109,17 +109,17 @@ def deal_cards(state):
 
 @njit([types.void(T_STATE, T_INT, T_PARAMS)])
 def draw_first(state, first, params):
-    """Settle who calls first: a given seat, or drawn (-1); where a card is turned, its holder."""
-    state.turned = -1
-    if params.first_caller == phases.FIRST_TURNED:
-        if first < 0:
-            state.turned = draw(state, DECK_SIZE - BOTTOM_SIZE)
-        else:
-            state.turned = HAND_SIZE * first + draw(state, HAND_SIZE)
-        first = np.int64(state.turned) // HAND_SIZE
-    elif first < 0:
-        first = draw(state, 3)
+    """Settle who calls first: a given seat, or drawn (-1); where a card is turned, its holder.
+
+    Who shows before the calls comes before him (`enter`).
+    """
+    # One number is drawn in any case, so that the cards don't depend on who calls first.
+    place = draw(state, DECK_SIZE - BOTTOM_SIZE)
+    if first < 0:
+        first = place // HAND_SIZE
     state.first = first
+    turned = params.first_caller == phases.FIRST_TURNED
+    state.turned = HAND_SIZE * first + place % HAND_SIZE if turned else -1
 
 
 @njit([types.boolean(T_STATE, T_PARAMS)])
@@ -150,7 +150,7 @@ def redeal(state, params):
     else:
         draw_first(state, -1, params)
     shuffle(state)
-    deal_cards(state)
+    deal_cards(state, params)
 
 
 @njit([types.void(T_STATE)])
@@ -173,11 +173,8 @@ def enter(state, phase, params):
         auctions = (phases.AUCTION_POINTS, phases.AUCTION_CALL, 0, phases.AUCTION_BLIND)
         if state.caller >= 0 or params.auction != auctions[phase - _POINTS]:
             return False
-        state.base = 0 if phase == _POINTS else 1
         shower = phases.first_shower(state, params)
-        if shower >= 0:
-            state.first = shower
-        state.turn = state.first
+        state.turn = shower if shower >= 0 else state.first
         return True
     if phase == _ROB:
         return state.caller >= 0 and phases.enter_rob(state, params)
@@ -186,7 +183,6 @@ def enter(state, phase, params):
     if phase == _RAISE:
         return phases.enter_raise(state, params)
     state.turn = state.landlord
-    state.base = max(state.base, 1)
     return True
 
 
@@ -230,14 +226,14 @@ def start(state, seed, first, params):
         state.may_double[seat] = 1
     draw_first(state, first, params)
     shuffle(state)
-    deal_cards(state)
+    deal_cards(state, params)
     next_phase(state, params)
 
 
 @njit([types.void(T_STATE, T_PARAMS)])
 def start_from_deck(state, params):
     """Begin a deal whose deck, key and first caller the record already holds."""
-    deal_cards(state)
+    deal_cards(state, params)
     next_phase(state, params)
 
 

@@ -49,7 +49,7 @@ STATE = np.dtype(
         ("deck", "u1", 54),  # ranks in dealing order: seat 0's 17, seat 1's, seat 2's, bottom 3
         ("phase", "i1"),  # Phase
         ("turn", "i1"),  # seat that is asked, 0..2
-        ("first", "i1"),  # seat that calls first
+        ("first", "i1"),  # seat that calls first, unless somebody shows before the calls
         ("landlord", "i1"),  # seat, -1 until there is one
         ("caller", "i1"),  # seat that called, or is landlord without; -1 none yet
         ("turned", "i1"),  # place in the deck of the card turned face up, -1 none
@@ -58,7 +58,7 @@ STATE = np.dtype(
         ("looked", "i1", 3),  # each seat: 1 has looked instead of grabbing blind
         ("shows", "i1", 3),  # each seat: 0 hidden, 1..4 the moment at which it showed
         ("doubles", "i1", 3),  # each seat: 1 has doubled
-        ("may_double", "i1", 3),  # each seat: 1 may double; set by who runs the deal
+        ("may_double", "i1", 3),  # each seat: 1 has the beans that doubling needs
         ("choices", "i1", 3),  # choices at once: ASK, NOT_ASKED, or hidden until all have chosen
         ("blind", "i1"),  # 1: the landlord grabbed blind
         ("raises", "i1"),  # raises so far, 0..4
