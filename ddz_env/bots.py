@@ -1,4 +1,4 @@
-"""Players that come with the environment: `random`, `greedy`. No learning, no torch.
+"""Players that come with the environment: `random`, `greedy`, `trustee`. No learning, no torch.
 
 Every player answers a batch: `act(views, legal)` gets `VIEW[B]` and the legal ids of each row and
 returns one id a row. A player's randomness is keyed by its seed, the deal's public number and the
@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 
 from ddz_env._jit import njit
-from ddz_env.cards import HAND_SIZE
+from ddz_env.cards import HAND_SIZE, SMALL_JOKER
 from ddz_env.catalogue import TABLES, Category
 from ddz_env.decompose import THOROUGH, plays_to_go
 from ddz_env.engine import GOLDEN, mix
@@ -26,7 +26,7 @@ from ddz_env.view import T_VIEW
 U64 = np.uint64
 _POINTS, _BLIND, _PLAY = int(Phase.CALL_POINTS), int(Phase.BLIND), int(Phase.PLAY)
 _SHOW_AFTER_BOTTOM = int(Phase.SHOW_AFTER_BOTTOM)
-_BOMB = int(Category.BOMB)
+_TRIO, _BOMB = int(Category.TRIO), int(Category.BOMB)
 
 CALL_WEIGHTS = (0.592, -0.038, 0.271, 0.192, 0.060, 0.019, -0.004)
 """Estimated chance that the landlord of three `greedy` players wins, from his 17 cards before the
@@ -183,6 +183,53 @@ def _act_greedy(views, offsets, ids, tables, out):
         out[i] = greedy_choice(views[i], ids[offsets[i] : offsets[i + 1]], tables)
 
 
+@njit([types.int64(T_VIEW, T_IDS, T_TABLES)])
+def trustee_lead(view, ids, tables):
+    """All cards of the lowest rank that are no bomb and no half of the rocket; else a bomb."""
+    best, best_rank = np.int64(ids[0]), 99
+    for j in range(ids.shape[0]):
+        play = tables.actions[ids[j]]
+        rank = np.int64(play.rank)
+        held = (view.hand >> U64(4 * rank)) & U64(15)
+        if play.category > _TRIO or U64(play.size) != held or rank >= best_rank:
+            continue
+        if rank < SMALL_JOKER or view.hand & JOKERS != JOKERS:
+            best, best_rank = np.int64(ids[j]), rank
+    if best_rank == 99:
+        for j in range(ids.shape[0]):
+            if tables.actions[ids[j]].category >= _BOMB:
+                return np.int64(ids[j])
+    return best
+
+
+@njit([types.int64(T_VIEW, T_IDS, T_TABLES)])
+def trustee_choice(view, ids, tables):
+    """What auto-play chooses, in any phase: no; the lowest play that does, no bomb unless it ends.
+
+    It leaves its partner's plays and looks rather than grab blind.
+    """
+    if view.phase == _BLIND:
+        return LOOK
+    if view.phase != _PLAY:
+        return np.int64(ids[0])
+    for j in range(ids.shape[0]):
+        if ids[j] and tables.actions[ids[j]].need == view.hand:
+            return np.int64(ids[j])
+    if view.last_seat < 0:
+        return trustee_lead(view, ids, tables)
+    if view.seat != view.landlord and view.last_seat != view.landlord:
+        return 0
+    if ids.shape[0] > 1 and tables.actions[ids[1]].category < _BOMB:
+        return np.int64(ids[1])  # replies are listed from the lowest of the same type
+    return 0
+
+
+@njit([types.void(T_VIEWS, T_ROWS, T_IDS, T_TABLES, T_ROWS)])
+def _act_trustee(views, offsets, ids, tables, out):
+    for i in range(views.shape[0]):
+        out[i] = trustee_choice(views[i], ids[offsets[i] : offsets[i + 1]], tables)
+
+
 class RandomBot:
     """Chooses among the listed actions, all alike.
 
@@ -210,7 +257,21 @@ class GreedyBot:
         return out
 
 
-BOTS: dict[str, Callable[[], Bot]] = {"random": RandomBot, "greedy": GreedyBot}
+class TrusteeBot:
+    """Auto-play (托管): no to every question, the lowest sensible play, no bomb unless it ends."""
+
+    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
+        """The trustee's id of each row, `int64[B]`."""
+        out = np.zeros(len(views), np.int64)
+        _act_trustee(views, legal.offsets, legal.ids, TABLES, out)
+        return out
+
+
+BOTS: dict[str, Callable[[], Bot]] = {
+    "random": RandomBot,
+    "greedy": GreedyBot,
+    "trustee": TrusteeBot,
+}
 """Bots by name."""
 
 

@@ -20,7 +20,7 @@ from ddz_env.errors import CardError, FormatError, IllegalActionError, PlayError
 from ddz_env.moves import MAX_LEGAL, contains, list_leads, list_replies
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, multiplier
-from ddz_env.state import STATE, Phase
+from ddz_env.state import ASK, STATE, Phase
 from ddz_env.vector import check_seed
 from ddz_env.view import VIEW, cut_view
 
@@ -72,6 +72,16 @@ class Game:
     def seat(self) -> int:
         """The seat that is asked, 0..2."""
         return int(self.state["turn"])
+
+    @property
+    def asked(self) -> list[int]:
+        """The seats that are still to choose: several where all choose at once, none at the end.
+
+        Choices made at once stay hidden until the last seat has chosen; `step` takes them in the
+        order of the seats.
+        """
+        waiting = [seat for seat in range(3) if self.state["choices"][seat] == ASK]
+        return [] if self.over else waiting or [self.seat]
 
     @property
     def phase(self) -> str:
@@ -150,13 +160,25 @@ class Game:
             PlayError: no such action.
             IllegalActionError: not legal now. Nothing has been changed.
         """
+        apply(self.state, self.check(action), self._params, TABLES)
+
+    def check(self, action: str | int) -> int:
+        """The id of a choice that the seat on turn may make; so may all seats that are `asked`.
+
+        Args:
+            action: an id, or a text (cards in any order).
+
+        Raises:
+            PlayError: no such action.
+            IllegalActionError: not legal now.
+        """
         number = action_id(action) if isinstance(action, str) else _whole(action)
         text = action_text(number)
         if self.over:
             raise IllegalActionError(f"{text}: the deal is over")
         if not is_legal(self.state, number, self._params, TABLES):
             raise IllegalActionError(f"{text}: {self._why_not(number)}")
-        apply(self.state, number, self._params, TABLES)
+        return number
 
     def _why_not(self, action: int) -> str:
         """Why an existing action is not legal now."""

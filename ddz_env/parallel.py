@@ -1,4 +1,4 @@
-"""PettingZoo parallel environment: all three agents act in each step, one of them is asked."""
+"""PettingZoo parallel environment: all three agents act in each step; who is not asked waits."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from pettingzoo import ParallelEnv
 
 from ddz_env.aec import AGENTS, METADATA, NO_IDS, Deals
 from ddz_env.catalogue import CHOICES, action_text
-from ddz_env.errors import IllegalActionError
+from ddz_env.errors import DdzError, IllegalActionError
 from ddz_env.game import Game
 from ddz_env.rules import RuleSet
 
@@ -18,9 +18,10 @@ _WAIT_IDS = np.array([WAIT], np.int32)
 
 
 class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
-    """One deal an episode; the agent that is asked chooses, the others `wait`.
+    """One deal an episode; the agents that are asked choose, the others `wait`.
 
-    Observations are those of `raw_env`, with `wait` as the only legal action of an agent that is
+    One agent is asked in each step, except where several choose at once (shows, doubles): these are
+    asked in one step, and nobody sees another's choice before. Observations are those of `raw_env`, with `wait` as the only legal action of an agent that is
     not asked. `infos[agent]` has `asked` and `legal_actions` (`int32[n]`).
 
     Args:
@@ -83,9 +84,10 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
     ) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, dict[str, Any]]]:
         """Observations and infos of all agents."""
         observations, infos = {}, {}
+        seats, ids = game.asked, game.legal_ids()
         for seat, agent in enumerate(AGENTS):
-            asked = not game.over and seat == game.seat
-            legal = game.legal_ids() if asked else NO_IDS if game.over else _WAIT_IDS
+            asked = seat in seats
+            legal = ids if asked else NO_IDS if game.over else _WAIT_IDS
             observations[agent] = self._deals.observation(game, seat, legal)
             infos[agent] = {"asked": asked, "legal_actions": legal}
         return observations, infos
@@ -99,7 +101,7 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """Make the choice of the agent that is asked; the others' must be `wait`.
+        """Make the choice of each agent that is asked; the others' must be `wait`.
 
         Args:
             actions: one id for each of the three agents.
@@ -118,11 +120,18 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
             raise IllegalActionError(
                 f"actions: expected one for each of {', '.join(AGENTS)}, got {sorted(actions)}"
             )
+        seats = game.asked
         for seat, agent in enumerate(AGENTS):
-            if seat != game.seat and actions[agent] != WAIT:
+            if seat not in seats and actions[agent] != WAIT:
                 text = action_text(actions[agent])
                 raise IllegalActionError(f"{text}: {agent} is not asked; expected wait")
-        game.step(actions[AGENTS[game.seat]])
+        for seat in seats:
+            try:
+                game.check(actions[AGENTS[seat]])
+            except DdzError as error:
+                raise type(error)(f"{AGENTS[seat]}: {error}") from None
+        for seat in seats:
+            game.step(actions[AGENTS[seat]])
         observations, infos = self._look(game)
         rewards = self._deals.rewards(game) if game.over else [0.0] * 3
         if game.over:

@@ -74,10 +74,16 @@ def enter_show(state, phase, params):
 
 @njit([types.boolean(T_STATE, T_PARAMS)])
 def enter_double(state, params):
-    """Ask everybody who may double."""
+    """Ask who has the beans: for the landlord all three, for a farmer himself and the landlord."""
+    if params.double == 0:
+        return False
+    lord = state.landlord
     for seat in range(3):
-        state.choices[seat] = ASK if state.may_double[seat] else NOT_ASKED
-    return params.double == 1 and _ask_next(state)
+        may = state.may_double[seat] and state.may_double[lord]
+        if seat == lord:
+            may = may and state.may_double[(lord + 1) % 3] and state.may_double[(lord + 2) % 3]
+        state.choices[seat] = ASK if may else NOT_ASKED
+    return _ask_next(state)
 
 
 @njit([types.boolean(T_STATE, T_INT)])

@@ -20,6 +20,12 @@ Shower = Literal["landlord", "everybody"]
 LookThen = Literal["call_at_once", "call_after_all"]
 CallerRobs = Literal["if_robbed", "always"]
 RaiseOrder = Literal["farmer_after_landlord", "farmer_before_landlord"]
+WinnerCap = Literal["none", "losers_pay_less", "house_keeps_rest"]
+LandlordShort = Literal["by_stakes", "equally"]
+Escape = Literal["times_stake", "by_multiplier", "actual", "lost_deal"]
+EscapeBombs = Literal["all_dealt", "not_broken"]
+Levels = Literal["points", "beans"]
+AutoPlay = Literal["trustee", "greedy", "random"]
 
 
 class Params(NamedTuple):
@@ -86,9 +92,7 @@ class RuleSet:
     kicker_four_solos: bool = _rule(
         False, "solo kickers may repeat a rank four times", "2, decided"
     )
-    kicker_both_jokers: bool = _rule(
-        False, "both jokers may be kickers of one play", "2, decided"
-    )
+    kicker_both_jokers: bool = _rule(False, "both jokers may be kickers of one play", "2, decided")
     # who is landlord
     auction: Auction = _rule(
         "none", "how the landlord is found; none: seat 0 is", "3; decided in jj_classic"
@@ -149,6 +153,59 @@ class RuleSet:
     raise_multiplier: int = _rule(2, "what each raise multiplies with", "5", 1, 16)
     bomb_multiplier: int = _rule(2, "what each bomb or rocket played multiplies with", "5", 1, 16)
     spring: bool = _rule(True, "a spring doubles", "5; decided in jj_classic")
+    # what a deal costs at a table of beans or coins
+    table_fee: bool = _rule(True, "the house takes its fee of every seat after a deal", "6")
+    house_covers_short: bool = _rule(
+        False, "winners get all that they won, the house adds what losers lack", "6, decided"
+    )
+    winner_cap: WinnerCap = _rule(
+        "none",
+        "whether a winner wins at most what he carries, and who then has the rest",
+        "6; decided in happy and happy_blind",
+    )
+    landlord_short: LandlordShort = _rule(
+        "by_stakes", "how the farmers share what a landlord pays who is short", "6"
+    )
+    # escapes
+    escape: Escape = _rule(
+        "times_stake",
+        "what an escape costs: a multiple of base and multiplier; by the play multiplier; a "
+        "multiple of the seat's actual points; the lost deal, paid to the winners",
+        "6; decided in play_only and jj_classic",
+    )
+    escape_times: int = _rule(
+        3, "times_stake: what base and multiplier are multiplied with", "6", 1, 1000
+    )
+    escape_uncalled: int = _rule(3, "times_stake: points before anybody has called", "6", 0, 1000)
+    escape_high_from: int = _rule(
+        10, "by_multiplier: play multiplier from which actual points count", "6, decided", 1, 10_000
+    )
+    escape_low_landlord: int = _rule(
+        20, "by_multiplier: bases that a landlord pays below it", "6", 0, 1000
+    )
+    escape_low_farmer: int = _rule(
+        10, "by_multiplier: bases that a farmer pays below it, or anybody before the landlord", "6",
+        0, 1000,
+    )  # fmt: skip
+    escape_high_landlord: int = _rule(
+        4, "by_multiplier, actual: what a landlord's points are multiplied with", "6", 1, 1000
+    )
+    escape_high_farmer: int = _rule(
+        2, "by_multiplier, actual: what a farmer's points are multiplied with", "6", 1, 1000
+    )
+    escape_bombs: EscapeBombs = _rule(
+        "all_dealt",
+        "by_multiplier, actual: the bombs that count: all dealt, or those not played in parts",
+        "6; decided in happy and happy_blind",
+    )
+    escape_partner_pays: bool = _rule(
+        False, "lost_deal: the partner of a farmer who fled pays his own stake", "6, decided"
+    )
+    # levels and auto-play
+    levels: Levels = _rule("points", "what the titles count, and so which table of levels", "6")
+    autoplay: AutoPlay = _rule(
+        "trustee", "the bot that plays for who is on auto-play", "6, decided"
+    )
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
@@ -214,12 +271,15 @@ def _check_field(name: str, value: Any, hint: Any, bounds: tuple[int, int]) -> N
         low, high = bounds
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise RuleError(f"{name}: expected a whole number in {low}..{high}, got {value!r}")
-    elif hint is str and not (isinstance(value, str) and value):
-        raise RuleError(f"{name}: expected a text, got {value!r}")
+    elif hint is str and not (isinstance(value, str) and value and value.isprintable()):
+        raise RuleError(f"{name}: expected a text of one line, got {value!r}")
 
 
 _HAPPY_SHOWS: dict[str, Any] = {
     "show_before_deal": 5, "show_at_6": 4, "show_at_12": 3, "show_after_bottom": 2,
+}  # fmt: skip
+_HAPPY_TABLE: dict[str, Any] = {
+    "winner_cap": "losers_pay_less", "escape": "by_multiplier", "levels": "beans",
 }  # fmt: skip
 
 PRESETS: MappingProxyType[str, RuleSet] = MappingProxyType(
@@ -235,8 +295,10 @@ PRESETS: MappingProxyType[str, RuleSet] = MappingProxyType(
                 trio_with_pair=False,
                 four_with_two_pairs=False,
             ),
-            RuleSet("happy", auction="call", rob=True, double=True, **_HAPPY_SHOWS),
-            RuleSet("happy_blind", auction="blind", show_after_bottom=2, raising=True),
+            RuleSet("happy", auction="call", rob=True, double=True, **_HAPPY_SHOWS, **_HAPPY_TABLE),
+            RuleSet(
+                "happy_blind", auction="blind", show_after_bottom=2, raising=True, **_HAPPY_TABLE
+            ),
         )
     }
 )

@@ -121,10 +121,12 @@ def play_random_games(states, n, params, tables, ids):
     decisions = 0
     for _ in range(n):
         start(state, next_seed(state.seed), -1, params)
+        key = ~state.seed
         while state.phase != _OVER:
             count = U64(legal(state, params, tables, ids))
             # The choice uses a stream of its own, so that a deal is the same however it is played.
-            bits = mix(~state.seed + U64(state.n_history) * GOLDEN)
+            bits = mix(key)
+            key += GOLDEN
             apply(state, ids[np.int64(((bits >> U64(32)) * count) >> U64(32))], params, tables)
             decisions += 1
     return decisions

@@ -112,10 +112,10 @@ def sees(state, seat, other, params):
 
     A shown hand is seen by all; before a blind grab or look nobody sees his own.
     """
-    if seat == other:
-        blind = params.auction == AUCTION_BLIND and state.landlord < 0
-        return not (blind and state.looked[seat] == 0)
-    return state.shows[other] > 0
+    if state.shows[other] > 0:
+        return True
+    blind = params.auction == AUCTION_BLIND and state.landlord < 0
+    return seat == other and not (blind and state.looked[seat] == 0)
 
 
 @njit([types.void(T_STATE, T_INT, T_PARAMS, T_VIEW)])

@@ -8,6 +8,7 @@ the players make at once are asked in seat order.
 from reference_rules import PASS, legal_plays, parse, sort_cards
 
 SEATS = (0, 1, 2)
+AT_ONCE = ("show_before_deal", "show_at_6", "show_at_12", "show_after_bottom", "double")
 
 
 def round_from(seat):
@@ -33,6 +34,7 @@ class RefereeGame:
 
     hands: three texts of cards; `first` calls first (the referee never draws); order: each hand's
     cards in the order of dealing, for what is seen during the deal (default: the hands as given).
+    `may_double` is whom a table lets double, and may be set before that phase.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class RefereeGame:
     ) -> None:
         self.room = room
         self.redeals = 0
+        self.may_double = [True, True, True]
         self._start(hands, bottom, first, order)
 
     # The faces.
@@ -57,6 +60,8 @@ class RefereeGame:
         """The seat on turn chooses this."""
         if text not in self._legal:
             raise ValueError(f"not legal for seat {self.turn} in {self.phase}: {text!r}")
+        if self.phase not in AT_ONCE:
+            self.history.append((self.turn, text))
         self._resume(text)
 
     def redeal(
@@ -71,22 +76,23 @@ class RefereeGame:
     @property
     def multiplier(self) -> int:
         """§5, as of now; doubles (加倍) are not in it, they belong to single seats."""
-        result = 1
+        result = self.room["start_multiplier"]
         shows = [value for _, value in self.shows]
         if shows and self.room["shows_combine"] == "largest":
-            result = max(shows)
+            result *= max(shows)
         elif shows:
             for value in shows:
                 result *= value
-        result *= 2**self.robs
+        result *= self.room["rob_multiplier"] ** self.robs
         result *= self.room["blind_multiplier"] if self.grabbed_blind else 1
-        result *= 2**self.raises
+        result *= self.room["raise_multiplier"] ** self.raises
         result *= self.room["bomb_multiplier"] ** self.bombs
         return result * (2 if self.spring else 1)
 
     def seen(self, seat: int) -> list[str]:
         """What a seat sees of the three hands, "" for a hidden one (§3, last paragraphs)."""
-        dealt = {"show_before_deal": 0, "show_at_6": 6, "show_at_12": 12}.get(self.phase)
+        first, second = self.room["show_cards_1"], self.room["show_cards_2"]
+        dealt = {"show_before_deal": 0, "show_at_6": first, "show_at_12": second}.get(self.phase)
         shown = {who for who, _ in self.shows}
         visible = []
         for other in SEATS:
@@ -113,6 +119,7 @@ class RefereeGame:
         self.grabbed_blind = False
         self.robs = 0
         self.doubled = [False, False, False]
+        self.history = []  # (seat, text); choices made at once enter it together
         self.raises = 0
         self.bombs = 0  # bombs and rockets played
         self.plays_made = [0, 0, 0]
@@ -145,17 +152,24 @@ class RefereeGame:
         winner = yield from self._play()
         self._score(winner)
 
-    def _show_at_once(self, phase):
-        """Show before and during the deal: every player not showing yet, at once."""
+    def _at_once(self, phase, seats, yes):
+        """Ask these seats; nothing is known of any answer before the last. Returns who said yes."""
+        answers = []
+        for seat in seats:
+            answers.append((seat, (yield phase, seat, [yes, PASS])))
+        self.history += answers
+        return [seat for seat, answer in answers if answer == yes]
+
+    def _show_at_once(self, phase, seats=SEATS):
+        """Show: every player (of these) not showing yet, at once."""
         if not self.room[phase]:
             return
-        showing = {seat for seat, _ in self.shows}
-        new = []
-        for seat in SEATS:
-            if seat not in showing and (yield phase, seat, ["show", PASS]) == "show":
-                new.append(seat)
+        showing = [seat for seat, _ in self.shows]
+        new = yield from self._at_once(phase, [s for s in seats if s not in showing], "show")
         # At the same moment: in seat order from the drawn seat.
-        self.shows += [(seat, self.room[phase]) for seat in round_from(self.first) if seat in new]
+        from_first = self.room["show_tie"] == "from_first_caller"
+        order = round_from(self.first) if from_first else SEATS
+        self.shows += [(seat, self.room[phase]) for seat in order if seat in new]
 
     def _auction(self):
         """Who is landlord; the first to show calls first. Nobody at all: a redeal."""
@@ -217,7 +231,9 @@ class RefereeGame:
         """
         last_to_rob = caller
         for seat in (*round_from(caller)[1:], caller):
-            if seat in passed or (seat == caller and self.robs == 0):
+            if seat in passed:
+                continue
+            if seat == caller and not self.robs and self.room["caller_robs"] == "if_robbed":
                 continue
             if (yield "rob", seat, ["rob", PASS]) == "rob":
                 self.robs += 1
@@ -225,40 +241,46 @@ class RefereeGame:
         return last_to_rob
 
     def _blind_grab(self, opener):
-        """In order: grab blind and be landlord at once, or look and at once call or pass."""
+        """In order: grab blind and be landlord at once, or look and at once call or pass.
+
+        Or all look first, and then they call or pass in the same order.
+        """
+        at_once = self.room["look_then"] == "call_at_once"
         for seat in round_from(opener):
             if (yield "blind", seat, ["blind", "look"]) == "blind":
                 self.landlord = seat
                 self.grabbed_blind = True
                 return
             self.looked.add(seat)
+            if at_once and (yield "call", seat, ["call", PASS]) == "call":
+                self.landlord = seat
+                return
+        for seat in [] if at_once else round_from(opener):
             if (yield "call", seat, ["call", PASS]) == "call":
                 self.landlord = seat
                 return
 
     def _show_after_bottom(self):
-        """The landlord, if he has not shown."""
-        value = self.room["show_after_bottom"]
-        if not value or self.landlord in [seat for seat, _ in self.shows]:
-            return
-        if (yield "show_after_bottom", self.landlord, ["show", PASS]) == "show":
-            self.shows.append((self.landlord, value))
+        """The landlord, if he has not shown; or everybody who has not."""
+        seats = SEATS if self.room["shower"] == "everybody" else [self.landlord]
+        yield from self._show_at_once("show_after_bottom", seats)
 
     def _double(self):
         """Every player, at once; without a table everybody may."""
         if not self.room["double"]:
             return
-        doubled = [False, False, False]
-        for seat in SEATS:
-            doubled[seat] = (yield "double", seat, ["double", PASS]) == "double"
-        self.doubled = doubled
+        allowed = [seat for seat in SEATS if self.may_double[seat]]
+        doubling = yield from self._at_once("double", allowed, "double")
+        self.doubled = [seat in doubling for seat in SEATS]
 
     def _raise(self):
         """Farmers, landlord, farmers, landlord; a side that refuses ends it."""
         if not self.room["raising"]:
             return
-        landlord, next_farmer, other_farmer = round_from(self.landlord)
-        for side in ([next_farmer, other_farmer], [landlord]) * 2:
+        landlord, *farmers = round_from(self.landlord)
+        if self.room["raise_order"] == "farmer_before_landlord":
+            farmers.reverse()
+        for side in (farmers, [landlord]) * 2:
             for seat in side:
                 raised = (yield "raise", seat, ["raise", PASS]) == "raise"
                 if raised:

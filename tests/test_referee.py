@@ -1,14 +1,17 @@
 """The kernels against the slow referee: plays of single positions, and whole deals."""
 
+import dataclasses
 import random
+from collections import Counter
 
 import pytest
 from deals import choose, some_play, two_hands
 from reference_game import RefereeGame
-from reference_rules import ROOMS, legal_plays, parse
+from reference_rules import RANKS, ROOMS, legal_plays, parse
 
 import ddz_env
-from ddz_env import PRESETS, Game, IllegalActionError, action_id, action_text, n_actions
+from ddz_env import PRESETS, Game, IllegalActionError, RuleSet, action_id, action_text, n_actions
+from ddz_env.cards import to_text
 
 CUSTOM = {
     "jj": {"trio_with_pair": False, "four_with_two_pairs": False},
@@ -120,83 +123,221 @@ def test_explain_agrees_with_the_list():
             assert verdict == ("legal" if play in legal else "illegal"), (hand, last, play)
 
 
-def play_whole_deal(name, seed, changes):
-    """One deal by both; the number of decisions, bombs and redeals."""
-    rng = random.Random(seed)
-    room = {**ROOMS[name], **changes}
+# What rules say the other way: every field of a phase, and rooms that no page has.
+PHASES = {
+    "the caller is always asked": ("happy", {"caller_robs": "always"}),
+    "all look, then all call": ("happy_blind", {"look_then": "call_after_all"}),
+    "the other farmer first": ("happy_blind", {"raise_order": "farmer_before_landlord"}),
+    "everybody shows": ("happy", {"shower": "everybody"}),
+    "ties from seat 0": ("happy", {"show_tie": "from_seat_0"}),
+    "shows multiply": ("happy", {"shows_combine": "product", "shower": "everybody"}),
+    "redeals rotate": ("qq_classic", {"redeal_rotates": True}),
+    "first bidder": ("qq_classic", {"all_pass": "first_bidder"}),
+    "first bidder of a call": ("happy", {"all_pass": "first_bidder"}),
+    "first bidder of a grab": ("happy_blind", {"all_pass": "first_bidder"}),
+    "turned card hidden": ("jj_classic", {"turned_card_public": False}),
+    "turned card called": ("happy", {"first_caller": "turned_card"}),
+    "rotates and shows": ("happy", {"first_caller": "rotates", "redeal_rotates": True}),
+    "shows at 1 and 16": ("happy", {"show_cards_1": 1, "show_cards_2": 16}),
+    "shows at 12 only": ("happy", {"show_before_deal": 0, "show_at_6": 0, "show_after_bottom": 0}),
+    "no robs, no doubles": ("happy", {"rob": False, "double": False, "raising": True}),
+    "multipliers": (
+        "happy",
+        {"start_multiplier": 7, "rob_multiplier": 3, "bomb_multiplier": 5, "spring": False},
+    ),
+    "multipliers of grabs": (
+        "happy_blind",
+        {"start_multiplier": 2, "blind_multiplier": 3, "raise_multiplier": 4},
+    ),
+    "void at once": ("happy_blind", {"max_redeals": 0}),
+    "void after one": ("jj_classic", {"max_redeals": 1}),
+    "points with all": (
+        "qq_classic",
+        {"show_before_deal": 2, "show_at_12": 3, "double": True, "raising": True},
+    ),
+    "grabs with all": (
+        "happy_blind",
+        {"show_before_deal": 5, "show_at_6": 4, "double": True, "shows_combine": "product"},
+    ),
+    "no auction, all else": (
+        "play_only",
+        {"show_at_6": 4, "show_after_bottom": 2, "double": True, "raising": True, "spring": True},
+    ),
+    "openspiel": ("happy", CUSTOM["openspiel"]),
+    "douzero": ("jj_classic", CUSTOM["douzero"]),
+}
+NOES = (0.5, 0.5, 0.5, 0.2, 0.85, 0.97)  # how likely a "no" is before the play
+
+
+def seats_of(game):
+    """The texts of each seat's 17 cards in dealing order, and of the bottom cards."""
+    deck = "".join(RANKS[rank] for rank in game.state["deck"])
+    return [deck[17 * seat : 17 * seat + 17] for seat in range(3)], deck[51:]
+
+
+def begin_both(name, seed, changes):
+    """The same new deal in both, with the same seats allowed to double."""
     game = Game(PRESETS[name].replace(**changes), seed=seed, first=seed % 3)
-    hands = game.hands
-    if game.landlord is not None:  # the bottom cards have been taken
-        hands = [take(hands[0], game.bottom), *hands[1:]]
-    referee = RefereeGame(room, hands, game.bottom, seed % 3)
-    passes = rng.choice((0.2, 0.9))
-    decisions = 0
-    while not game.over:
-        assert (game.phase, game.seat, game.landlord) == (
-            referee.phase,
-            referee.turn,
-            referee.landlord,
-        )
-        assert (game.base, game.multiplier, game.hands) == (
-            referee.base,
-            referee.multiplier,
-            referee.hands,
-        )
-        legal = game.legal()
-        assert sorted(legal) == referee.legal()
-        text = choose(rng, legal)
-        if game.phase == "call_points" and rng.random() < passes:
-            text = "pass"
-        game.step(text)
-        referee.step(text)
-        decisions += 1
-        if referee.redeal_wanted:
-            referee.redeal(game.hands, game.bottom, seed % 3)
-        assert (game.redeals, game.scores) == (referee.redeals, referee.scores)
-    assert (referee.phase, referee.legal(), game.legal()) == ("over", [], [])
-    assert (game.landlord, game.base, game.multiplier, game.hands) == (
+    hands, bottom = seats_of(game)
+    referee = RefereeGame({**ROOMS[name], **changes}, hands, bottom, seed % 3)
+    if seed % 5 == 0:
+        referee.may_double = [seed % 2 == 0, seed % 3 == 0, seed % 7 == 0]
+        game.state["may_double"] = referee.may_double
+    return game, referee
+
+
+def compare(game, referee):
+    """Everything but the legal choices."""
+    state = game.state
+    ours = (game.phase, game.landlord, game.base, game.multiplier, game.scores, game.redeals)
+    assert ours == (
+        referee.phase,
         referee.landlord,
         referee.base,
         referee.multiplier,
-        referee.hands,
+        referee.scores,
+        referee.redeals,
     )
+    assert (game.hands, game.history) == (referee.hands, referee.history)
+    if referee.turn is not None:
+        assert game.seat == referee.turn
+    moments = {}
+    for seat, value in referee.shows:
+        moments[seat] = value
+    for seat in range(3):
+        assert bool(state["shows"][seat]) == (seat in moments)
+        assert bool(state["doubles"][seat]) == referee.doubled[seat]
+        view = game.view(seat)
+        seen = [to_text(int(hand)) for hand in view["hands"]]
+        assert (seen, to_text(int(view["hand"]))) == (referee.seen(seat), referee.seen(seat)[seat])
+        bottom = to_text(int(view["bottom"]))
+        assert bottom == (referee.bottom if referee.landlord is not None else "")
+        assert (int(view["multiplier"]), int(view["base"])) == (game.multiplier, game.base)
+
+
+def choose_in(phase, rng, legal, no):
+    """A long play often; before the play a "no" (`look`, for a blind grab) as likely as given."""
+    if phase == "play":
+        return choose(rng, legal)
+    yes = [text for text in legal if text not in ("pass", "look")]
+    return rng.choice(yes) if rng.random() >= no else (set(legal) - set(yes)).pop()
+
+
+def play_whole_deal(name, seed, changes, whole=True):
+    """One deal by both; (event, how often) of what happened in it.
+
+    whole: compare the whole list of legal choices at each decision, not only the chosen one.
+    """
+    rng = random.Random(seed)
+    game, referee = begin_both(name, seed, changes)
+    no = rng.choice(NOES)
+    events = Counter()
+    while not game.over:
+        compare(game, referee)
+        legal = game.legal()
+        assert legal == [action_text(action) for action in game.legal_ids()]
+        assert not whole or sorted(legal) == referee.legal()
+        text = choose_in(game.phase, rng, legal, no)
+        events[game.phase, text if game.phase != "play" else "play"] += 1
+        if game.phase == "call" and text == "call" and game.state["shows"].any():
+            events["call after a show"] += 1
+        first, redeals = int(game.state["first"]), game.redeals
+        game.step(text)
+        referee.step(text)  # refuses what is not legal
+        if referee.redeal_wanted:
+            check_first_caller(game, first)
+            events["redeal"] += 1
+            hands, bottom = seats_of(game)
+            referee.redeal(hands, bottom, int(game.state["first"]))
+        assert game.redeals - redeals in (0, 1)
+    compare(game, referee)
+    assert (referee.phase, referee.legal(), game.legal()) == ("over", [], [])
     assert sum(game.scores) == 0
     assert (game.winner is None) == (game.landlord is None) == (game.scores == [0, 0, 0])
-    return decisions, int(game.state["bombs"]), game.redeals, game.landlord is None
+    events["bombs"] += int(game.state["bombs"])
+    events["void"] += game.landlord is None
+    forced = game.landlord is not None and (game.state["calls"] == 0).all()
+    events["forced landlord"] += forced
+    return events
 
 
-def take(hand, cards):
-    for card in cards:
-        hand = hand.replace(card, "", 1)
-    return hand
+def check_first_caller(game, before):
+    """After a redeal: kept or moved on where it rotates."""
+    first = int(game.state["first"])
+    if game.rules.first_caller == "rotates":
+        assert first == (before + game.rules.redeal_rotates) % 3
 
 
-def check_deals(seeds, name, changes):
-    """What so many deals had in them: most bombs, redeals in all, void deals."""
-    results = [play_whole_deal(name, seed, changes) for seed in seeds]
-    _, bombs, redeals, void = zip(*results, strict=True)
-    return max(bombs), sum(redeals), sum(void)
+def check_deals(seeds, name, changes, whole=True):
+    """What so many deals had in them."""
+    events = Counter()
+    for seed in seeds:
+        events.update(play_whole_deal(name, seed, changes, whole))
+    return events
 
 
-def test_deals_of_play_only():
-    assert check_deals(range(150), "play_only", {})[0] >= 2
+def check_variety(name, events, least):
+    """Each choice of each phase of a room was made often."""
+    room = ROOMS[name]
+    phases = {
+        "call_points": (room["auction"] == "points", ("call_1", "call_2", "call_3", "pass")),
+        "call": (room["auction"] in ("call", "blind"), ("call", "pass")),
+        "blind": (room["auction"] == "blind", ("blind", "look")),
+        "rob": (room["rob"], ("rob", "pass")),
+        "double": (room["double"], ("double", "pass")),
+        "raise": (room["raising"], ("raise", "pass")),
+        **{f"show_{m}": (room[f"show_{m}"], ("show", "pass")) for m in MOMENTS},
+    }
+    for phase, (there, choices) in phases.items():
+        counts = [events[phase, choice] for choice in choices]
+        assert min(counts) >= least if there else max(counts) == 0, (phase, counts)
+    assert events["bombs"] >= least
+    if room["auction"] != "none":
+        assert events["redeal"] >= least
+    if room["show_before_deal"]:
+        assert min(events["forced landlord"], events["call after a show"]) >= 2
 
 
-def test_deals_of_qq_classic():
-    bombs, redeals, _ = check_deals(range(150), "qq_classic", {})
-    assert bombs >= 2 and redeals > 50
+MOMENTS = ("before_deal", "at_6", "at_12", "after_bottom")
 
 
-def test_deals_of_custom_rooms():
-    void = check_deals(range(40), "qq_classic", {"max_redeals": 1})[2]
-    assert void > 0  # the cap on redeals ends a deal without a score
-    assert check_deals(range(20), "qq_classic", {"max_redeals": 0})[1] == 0
-    assert check_deals(range(20), "qq_classic", {"all_pass": "first_bidder"})[1] == 0
-    check_deals(range(20), "play_only", {"spring": True, "bomb_multiplier": 3})
-    check_deals(range(10), "qq_classic", {**CUSTOM["douzero"], "spring": False})
+@pytest.mark.parametrize("name", PRESETS)
+def test_whole_deals(name):
+    check_variety(name, check_deals(range(200), name, {}), 20)
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_whole_deals_of_custom_rooms(name):
+    room, changes = PHASES[name]
+    events = check_deals(range(300, 325), room, changes)
+    if changes.get("max_redeals", 50) < 2:
+        assert events["void"] > 0
+    if changes.get("all_pass") == "first_bidder":
+        assert events["redeal"] == 0 and events["forced landlord"] > 0
+    if room == "play_only":
+        assert events["double", "double"] and events["raise", "raise"] and events["show_at_6", "show"]
+
+
+def test_every_decided_field_is_taken_the_other_way():
+    """Also the kicker rules, whose positions are compared above."""
+    changed = {field for _, changes in PHASES.values() for field in changes}
+    changed |= {field for changes in CUSTOM.values() for field in changes}
+    fields = {field.name for field in dataclasses.fields(RuleSet)}
+    assert changed == fields - {"name", "auction"}
+    assert set(ROOMS) == set(PRESETS)
+    for name, room in ROOMS.items():
+        assert {**dataclasses.asdict(PRESETS[name]), "name": 0} == {**room, "name": 0}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRESETS)
-def test_many_deals(name):
-    check_deals(range(1_000, 6_000), name, {})
+def test_many_whole_deals(name):
+    events = check_deals(range(1_000, 3_000), name, {})
+    check_variety(name, events, 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PHASES)
+def test_many_whole_deals_of_custom_rooms(name):
+    room, changes = PHASES[name]
+    check_deals(range(3_000, 3_400), room, changes)
