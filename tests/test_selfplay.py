@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import threading
 
 import pytest
 import torch
@@ -13,10 +14,11 @@ from training_runs import LONG, ROOT, TINY, alive, finish, start, wait_for, work
 import agents
 from agents.dmc import NetConfig, header, make_nets, read_checkpoint
 from ddz_env import PRESETS
-from train import selfplay
+from train import dmc, selfplay
 from train.common import OPPONENTS, save_checkpoint
 
 RESULT = {"wp", "ci", "landlord", "farmers", "adp", "deals"}
+DETERMINISTIC = ["--deterministic", "--updates", 4, "--dmc.workers", 1]
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds workers in /proc")
 
 
@@ -61,9 +63,9 @@ def check_summary(out, rules, updates):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """The folder and output of a run to its end, in two workers."""
+    """The folder and output of a run to its end, as a process of its own."""
     out = tmp_path_factory.mktemp("runs") / "a"
-    code, text = finish(start("--out", out, "--deterministic", "--updates", 4, *TINY))
+    code, text = finish(start("--out", out, *DETERMINISTIC, *TINY))
     assert code == 0, text
     return out, text
 
@@ -82,27 +84,44 @@ def test_a_run_to_its_end(finished):
     assert "Traceback" not in text and "Warning" not in text
 
 
-def test_equal_seeds_give_equal_bits(finished, tmp_path):
+@pytest.fixture
+def inline(monkeypatch):
+    """Runs the command with its one worker in this process, which saves the imports."""
+
+    def work(body, arguments, workers, deterministic):
+        assert workers == 1
+        torch.use_deterministic_algorithms(deterministic)
+        body(threading.Event(), *arguments)
+
+    monkeypatch.setattr(dmc, "run_workers", work)
+    threads, handler = torch.get_num_threads(), signal.getsignal(signal.SIGTERM)
+    torch.set_num_threads(1)
+    yield lambda *words: selfplay.main(list(map(str, words)))
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(False)
+    signal.signal(signal.SIGTERM, handler)
+
+
+def test_equal_seeds_give_equal_bits(finished, inline, tmp_path):
+    """Here as in another process; another seed gives other bits."""
     out, _ = finished
-    for name, words in {"same": [], "other": ["--seed", 2]}.items():
-        line = ["--out", tmp_path / name, "--deterministic", "--updates", 4, *TINY, *words]
-        code, text = finish(start(*line))
-        assert code == 0, text
+    assert inline("--out", tmp_path / "same", *DETERMINISTIC, *TINY) == 0
+    assert inline("--out", tmp_path / "other", "--seed", 2, *DETERMINISTIC, *TINY) == 0
     for file in ("last.pt", "best.pt"):
         first = read_checkpoint(out / file)
         assert same_bits(first, read_checkpoint(tmp_path / "same" / file))
         assert not same_bits(first, read_checkpoint(tmp_path / "other" / file))
     one, same, other = (json.loads((d / "summary.json").read_text())
                         for d in (out, tmp_path / "same", tmp_path / "other"))  # fmt: skip
-    assert one["evaluation"] == same["evaluation"] != other["evaluation"]
+    assert one["evaluation"] == same["evaluation"]
+    assert one["decisions"] != other["decisions"]
     assert one["decisions"] == same["decisions"] and one["games"] == same["games"]
 
 
-def test_a_room_with_calling(tmp_path):
+def test_a_room_with_calling(inline, tmp_path):
     out = tmp_path / "calling"
     line = ["--rules", "qq_classic", "--updates", 3, "--dmc.workers", 1, "--out", out, *TINY]
-    code, text = finish(start(*line))
-    assert code == 0, text
+    assert inline(*line) == 0
     summary = check_summary(out, "qq_classic", 3)
     assert all("score" in result for result in summary["evaluation"].values())
     assert plays(out / "last.pt", "qq_classic")
@@ -160,7 +179,7 @@ def test_a_worker_that_dies_ends_the_run(tmp_path):
 
 @pytest.mark.slow
 def test_200_updates_are_equal_to_the_bit(tmp_path):
-    """With the default sizes of the networks and batches."""
+    """With the default sizes of the networks and batches, and two workers."""
     line = ["--deterministic", "--updates", 200, "--eval-deals", 50, "--final-deals", 50]
     for name in ("a", "b"):
         process = start("--out", tmp_path / name, *line)
