@@ -254,11 +254,19 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
 
 
 def from_checkpoint(path: str | Path) -> DMCAgent:
-    """The averaged player of a checkpoint."""
+    """The averaged player of a checkpoint.
+
+    Raises:
+        AgentError: as `read_checkpoint`; or parts that are missing, unknown or of another size.
+    """
     data = read_checkpoint(path)
-    nets = make_nets(NetConfig(**data["net"]))
-    nets.load_state_dict(data["average"])
-    return DMCAgent(nets.eval(), RuleSet(**data["rules"]))
+    try:
+        nets = make_nets(NetConfig(**data["net"]))
+        nets.load_state_dict(data["average"])
+        return DMCAgent(nets.eval(), RuleSet(**data["rules"]))
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise AgentError(f"checkpoint {path}: can't be read by this version: {reason}") from error
 
 
 def from_spec(argument: str | None) -> DMCAgent:

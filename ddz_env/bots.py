@@ -131,7 +131,7 @@ def play_cost(action, leading, tables):
     """
     play = tables.actions[action]
     cost = 1000 * np.int64(play.rank)
-    kickers = play.need - tables.main[play.category, play.length, play.rank]
+    kickers = play.need - tables.groups[play.category, play.length, play.rank].main
     for rank in range(15):
         cost += rank * np.int64((kickers >> U64(4 * rank)) & U64(15))
     if leading:

@@ -111,19 +111,24 @@ _KICKERS = {  # category: (kickers for each unit of the main part, cards of a ki
 }
 
 
+GROUP = np.dtype(
+    [
+        ("main", "<u8"),  # packed main part
+        ("start", "<i4"),  # first id of the group
+        ("count", "<i4"),  # plays of the group, 0: no such group
+        ("wide_start", "<i4"),  # the same for plays that need wider kicker rules
+        ("wide_count", "<i4"),
+    ],
+    align=True,
+)
+"""One row of the table of groups: the plays of one category, length and rank."""
+
+
 class Tables(NamedTuple):
-    """What kernels need of the catalogue: plays in groups of one category, length and rank.
+    """What kernels need of the catalogue. Two arrays only: kernels pass them at every call."""
 
-    `start, count, main` are indexed `[category, length, rank]`: the first id of the group, its
-    size (0: no such group) and the packed main part. `wide_*` are the groups of wider kickers.
-    """
-
-    actions: np.ndarray  # ACTION[N_ACTIONS]
-    main: np.ndarray  # uint64[15, 13, 15]
-    start: np.ndarray  # int32[15, 13, 15]
-    count: np.ndarray  # int32[15, 13, 15]  # pyright: ignore[reportIncompatibleMethodOverride]
-    wide_start: np.ndarray  # int32[15, 13, 15]
-    wide_count: np.ndarray  # int32[15, 13, 15]
+    actions: np.ndarray  # ACTION[N_ACTIONS], by id
+    groups: np.ndarray  # GROUP[15, 13, 15], by category, length, rank
 
 
 def _mains(category: Category) -> Iterator[tuple[int, int, list[int]]]:
@@ -192,20 +197,18 @@ def _build() -> tuple[Tables, list[str]]:
                 (wide if bits else default).append((row, text, pack(cards)))
     rows = default + wide
     actions = records(ACTION, FIRST_PLAY + len(rows))
-    shape = (len(Category), 13, 15)
-    main_part = np.zeros(shape, np.uint64)
-    group = {k: np.zeros(shape, np.int32) for k in ("start", "count", "wide_start", "wide_count")}
+    groups = np.zeros((len(Category), 13, 15), GROUP)
     for i, (row, text, cards) in enumerate(rows):
         action = FIRST_PLAY + i
         actions[action] = row
         texts.append(text)
-        key = (row[1], row[2], row[3])
-        main_part[key] = cards
+        group = groups[row[1], row[2], row[3]]
+        group["main"] = cards
         prefix = "" if i < len(default) else "wide_"
-        if group[prefix + "count"][key] == 0:
-            group[prefix + "start"][key] = action
-        group[prefix + "count"][key] += 1
-    tables = Tables(actions, main_part, **group)
+        if group[prefix + "count"] == 0:
+            group[prefix + "start"] = action
+        group[prefix + "count"] += 1
+    tables = Tables(actions, groups)
     for array in tables:
         array.flags.writeable = False
     return tables, texts

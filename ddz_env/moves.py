@@ -70,14 +70,17 @@ def hand_size(hand):
     return np.int64(((even + odd) * U64(0x0101010101010101)) >> U64(56))
 
 
-@njit([types.int64(T_U64, T_INT, T_INT, T_TABLES, T_IDS, T_INT)])
-def _add_group(hand, start, count, tables, out, n):
-    """Append the ids of a group that the hand holds to `out[n:]`; the new length."""
-    if count == 1:  # the main part, which the caller has found in the hand, is the whole play
+# Inlined, since a call here costs more than most groups.
+@njit([types.int64(T_U64, T_INT, T_INT, T_INT, T_TABLES, T_IDS, T_INT)], inline="always")
+def _add_group(hand, category, length, rank, tables, out, n):
+    """Append the plays of a group whose main part the hand holds to `out[n:]`; the new length."""
+    start = np.int64(tables.groups[category, length, rank].start)
+    count = np.int64(tables.groups[category, length, rank].count)
+    if count == 1:  # the main part is the whole play
         out[n] = start
         return n + 1
     for action in range(start, start + count):
-        if ((hand | HIGH) - tables.actions[action].need) & HIGH == HIGH:
+        if contains(hand, tables.actions[action].need):
             out[n] = action
             n += 1
     return n
@@ -86,8 +89,8 @@ def _add_group(hand, start, count, tables, out, n):
 @njit([types.int64(T_U64, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)])
 def _add_wide_group(hand, category, length, rank, params, tables, out, n):
     """Append one group's plays of wider kicker rules."""
-    start = tables.wide_start[category, length, rank]
-    for action in range(start, start + tables.wide_count[category, length, rank]):
+    start = tables.groups[category, length, rank].wide_start
+    for action in range(start, start + tables.groups[category, length, rank].wide_count):
         if tables.actions[action].kicker & ~params.kickers == 0:
             if contains(hand, tables.actions[action].need):
                 out[n] = action
@@ -107,23 +110,13 @@ def _add_wide(hand, params, tables, out, n):
     return n
 
 
-@njit([types.int64(T_U64, T_U64, T_INT, T_TABLES, T_IDS, T_INT)])
-def _add_chains(hand, found, category, tables, out, n):
-    """Append the plays of a chain category; `found` has a one for every rank held often enough."""
-    chain = found & CHAIN
-    length = 1
-    # A chain of n + 1 starts where one of n does and the n-th rank above is there too.
-    while chain != U64(0):
-        if tables.count[category, length, ACE] != 0:
-            rest = chain
-            while rest != U64(0):
-                rank = lowest(rest) + length - 1
-                rest &= rest - U64(1)
-                start = tables.start[category, length, rank]
-                count = tables.count[category, length, rank]
-                n = _add_group(hand, start, count, tables, out, n)
-        chain &= found >> U64(4 * length)
-        length += 1
+@njit([types.int64(T_U64, T_U64, T_INT, T_INT, T_TABLES, T_IDS, T_INT)])
+def _add_groups(hand, starts, category, length, tables, out, n):
+    """Append the plays whose main part begins at a rank that `starts` marks."""
+    while starts != U64(0):
+        rank = lowest(starts) + length - 1
+        starts &= starts - U64(1)
+        n = _add_group(hand, category, length, rank, tables, out, n)
     return n
 
 
@@ -138,20 +131,25 @@ def list_leads(hand, params, tables, out):
         out: int32 buffer with room for `MAX_LEGAL` ids.
     """
     n = 0
+    held = (U64(0), at_least(hand, 1), at_least(hand, 2), at_least(hand, 3), at_least(hand, 4))
     for category in range(_SOLO, _BOMB + 1):
-        if not (params.categories >> category) & 1:
+        found = held[COPIES[category]]
+        if found == U64(0) or not (params.categories >> category) & 1:
             continue
-        found = at_least(hand, COPIES[category])
-        if _SOLO_CHAIN <= category <= _LAST_CHAIN:
-            n = _add_chains(hand, found & CHAIN, category, tables, out, n)
-        else:
-            while found != U64(0):
-                rank = lowest(found)
-                found &= found - U64(1)
-                start = tables.start[category, 1, rank]
-                n = _add_group(hand, start, tables.count[category, 1, rank], tables, out, n)
+        if category < _SOLO_CHAIN or category > _LAST_CHAIN:
+            n = _add_groups(hand, found, category, 1, tables, out, n)
+            continue
+        # A chain of one more starts where one of this length does and the next rank is there too.
+        found &= CHAIN
+        starts = found
+        length = 1
+        while starts != U64(0):
+            if tables.groups[category, length, ACE].count != 0:
+                n = _add_groups(hand, starts, category, length, tables, out, n)
+            starts &= found >> U64(4 * length)
+            length += 1
     if hand & JOKERS == JOKERS:
-        out[n] = tables.start[_ROCKET, 1, BIG_JOKER]
+        out[n] = tables.groups[_ROCKET, 1, BIG_JOKER].start
         n += 1
     if params.kickers:
         n = _add_wide(hand, params, tables, out, n)
@@ -177,19 +175,23 @@ def list_replies(hand, last, params, tables, out):
     if category == _ROCKET:
         return n
     if category != _BOMB:
-        for rank in range(low, 15):
-            count = tables.count[category, length, rank]
-            if count != 0 and contains(hand, tables.main[category, length, rank]):
-                start = tables.start[category, length, rank]
-                n = _add_group(hand, start, count, tables, out, n)
+        starts = at_least(hand, COPIES[category])
+        if length > 1:
+            found = starts & CHAIN
+            starts = found
+            for i in range(1, length):
+                starts &= found >> U64(4 * i)
+        first = low - length + 1
+        starts = starts >> U64(4 * first) << U64(4 * first)
+        n = _add_groups(hand, starts, category, length, tables, out, n)
         low = 0
     fours = at_least(hand, 4) >> U64(4 * low) << U64(4 * low)
     while fours != U64(0):
-        out[n] = tables.start[_BOMB, 1, lowest(fours)]
+        out[n] = tables.groups[_BOMB, 1, lowest(fours)].start
         fours &= fours - U64(1)
         n += 1
     if hand & JOKERS == JOKERS:
-        out[n] = tables.start[_ROCKET, 1, BIG_JOKER]
+        out[n] = tables.groups[_ROCKET, 1, BIG_JOKER].start
         n += 1
     if params.kickers and category != _BOMB:
         for rank in range(tables.actions[last].rank + 1, 15):

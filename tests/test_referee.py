@@ -96,6 +96,24 @@ def test_every_id_is_either_listed_or_refused(name, plies):
     check_every_id(game)
 
 
+def test_every_play_of_a_hand_is_either_listed_or_refused():
+    """Stepping and listing are two kernels: they agree on what a hand holds but can't play now."""
+    refused = 0
+    for seed in range(40):
+        rng = random.Random(seed)
+        game = Game("play_only", seed=seed)
+        while not game.over:
+            legal = game.legal()
+            for play in {*ddz_env.legal_plays(game.hands[game.seat]), "pass"} - set(legal):
+                with pytest.raises(IllegalActionError):
+                    game.step(play)
+                refused += 1
+            for play in rng.sample(legal, min(3, len(legal))):
+                game.clone().step(play)
+            game.step(rng.choice(legal))
+    assert refused > 10_000
+
+
 def test_every_id_of_a_wide_room_is_either_listed_or_refused():
     game = Game(PRESETS["play_only"].replace(**CUSTOM["douzero"]), deal=WIDE_DEAL)
     assert len(game.legal()) > 300

@@ -15,7 +15,7 @@ from agents.base import AgentError
 from ddz_env.errors import DdzError
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.vector import check_seed
-from eval.cli import save_json
+from eval.cli import check_folder, save_json
 from train import dmc as trainer
 from train.common import RunSettings
 
@@ -76,6 +76,7 @@ def check(command: Command) -> RunSettings:
     out = (
         command.out or Path("runs") / f"{command.algo}-{rules.name}-{time.strftime('%m%d-%H%M%S')}"
     )
+    check_folder(out)
     if not command.resume and (out / "last.pt").exists():
         raise DdzError(f"--out {out}: holds a run already; --resume it or choose another folder")
     return RunSettings(
