@@ -38,8 +38,9 @@ CALL_LEVELS = (0.34, 0.37, 0.40)
 .60 when such players met (six layouts, 1,500 deals a pairing, `qq_classic`): below one half, since
 who passes mostly meets a stronger landlord; the lower calls cost nothing measurable."""
 YES_LEVELS = (2.0, 2.0, 2.0, 2.0, 0.40, 0.50, 2.0, 0.85, 0.55, 0.60)
-"""Chances from which `greedy` says yes in a phase, by its number: calls, robs, shows after the bottom
-cards, doubles and raises as landlord. A stake that doubles for both sides pays from one half on."""
+"""Chances from which `greedy` says yes in a phase, by its number: calls, robs, shows after the
+bottom cards, doubles and raises as landlord. A stake that doubles for both sides pays from one half
+on."""
 FARMER_LEVEL = 0.60
 """The same for a farmer's doubles and raises, by the strength of his own 17 cards."""
 LEAD_BONUS, PASS_PENALTY, BOMB_PENALTY = 1500, 2, 4
