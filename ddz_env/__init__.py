@@ -14,7 +14,8 @@ from ddz_env.errors import (
     PlayError,
     RuleError,
 )
-from ddz_env.game import Game, explain, legal_plays
+from ddz_env.explain import explain, legal_plays
+from ddz_env.game import Game
 from ddz_env.parallel import parallel_env
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.vector import VecEnv, vec_env

@@ -95,9 +95,9 @@ def _offsets(schema_fields: tuple[Field, ...]) -> tuple[dict[str, int], int]:
 STATE_OFFSETS, STATE_SIZE = _offsets(STATE_FIELDS)
 ACTION_OFFSETS, ACTION_SIZE = _offsets(ACTION_FIELDS)
 MAX_STATE_BITS = DECK_SIZE + 3 + 3 * 20 + DECK_SIZE + len(STATE_FIELDS) + 2 * 5
-"""A bound on the ones of a state: hand, unseen, shown and played are one deck; bottom; three plays of
-20 cards at most; the history is of one deck at most; one bit for every other field, three for five of
-them."""
+"""A bound on the ones of a state: hand, unseen, shown and played are one deck; bottom; three plays
+of 20 cards at most; the history is of one deck at most; one bit for every other field, three for
+five of them."""
 MAX_ACTION_BITS = 20 + len(ACTION_FIELDS)
 """A bound on the ones of an action: the cards taken and left are one hand."""
 SCHEMA_NAME = "ddz-obs-v0"
@@ -110,10 +110,11 @@ def schema_hash() -> str:
 
 
 (
-    S_HAND, S_UNSEEN, S_SHOWN_NEXT, S_SHOWN_PREV, S_BOTTOM, S_TO_BEAT, S_LAST_NEXT, S_LAST_PREV, S_PLAYED_SELF, S_PLAYED_NEXT,
-    S_PLAYED_PREV, S_COUNT_SELF, S_COUNT_NEXT, S_COUNT_PREV, S_BOMBS, S_ROLE, S_TRICK, S_CATEGORY,
-    S_LENGTH, S_PHASE, S_CALL, S_ROB, S_SHOW, S_DOUBLE, S_LOOK, S_CALLER, S_FIRST,
-    S_BLIND, S_RAISES, S_TURNED, S_TURNED_SEAT, S_MULTIPLIER, S_BASE, S_HISTORY,
+    S_HAND, S_UNSEEN, S_SHOWN_NEXT, S_SHOWN_PREV, S_BOTTOM, S_TO_BEAT, S_LAST_NEXT, S_LAST_PREV,
+    S_PLAYED_SELF, S_PLAYED_NEXT, S_PLAYED_PREV, S_COUNT_SELF, S_COUNT_NEXT, S_COUNT_PREV,
+    S_BOMBS, S_ROLE, S_TRICK, S_CATEGORY, S_LENGTH, S_PHASE, S_CALL, S_ROB, S_SHOW, S_DOUBLE,
+    S_LOOK, S_CALLER, S_FIRST, S_BLIND, S_RAISES, S_TURNED, S_TURNED_SEAT, S_MULTIPLIER, S_BASE,
+    S_HISTORY,
 ) = STATE_OFFSETS.values()  # fmt: skip
 A_CHOICE, A_CARDS, A_LEFT, A_CATEGORY, A_LENGTH, A_RANK, A_COUNT, A_TO_GO = ACTION_OFFSETS.values()
 _PLAY = int(Phase.PLAY)

@@ -6,21 +6,21 @@ from typing import Any
 import numpy as np
 
 from ddz_env._jit import records
-from ddz_env.cards import RANKS, check_deal, deal_from_text, from_text, to_text, unpack
+from ddz_env.cards import HAND_SIZE, SEATS, check_deal, deal_from_text, to_text
 from ddz_env.catalogue import (
     FIRST_PLAY,
     TABLES,
     TEXTS,
-    Category,
     action_id,
     action_text,
 )
 from ddz_env.engine import apply, is_legal, legal, start, start_from_deck
-from ddz_env.errors import CardError, FormatError, IllegalActionError, PlayError, RuleError
-from ddz_env.moves import MAX_LEGAL, contains, list_leads, list_replies
+from ddz_env.errors import DdzError, FormatError, IllegalActionError, PlayError, RuleError
+from ddz_env.explain import why_illegal
+from ddz_env.moves import MAX_LEGAL
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, multiplier
-from ddz_env.state import ASK, STATE, Phase
+from ddz_env.state import ASK, MAX_HISTORY, STATE, Phase
 from ddz_env.vector import check_seed
 from ddz_env.view import VIEW, cut_view
 
@@ -59,6 +59,8 @@ class Game:
         self._ids = np.zeros(MAX_LEGAL, np.int32)
         key = np.uint64(check_seed(seed))
         start(self.state, key, -1 if first is None else first, self._params)
+        self.given = order
+        """The deck that was given, `uint8[54]`, None where it was shuffled from the seed."""
         if order is not None:
             self.state["deck"] = order
             start_from_deck(self.state, self._params)
@@ -187,7 +189,7 @@ class Game:
             return f"not a choice in phase {self.phase}; expected {choices}"
         last = int(self.state["last_action"])
         hand = int(self.state["hands"][self.seat])
-        return _reason(hand, last, action, self.rules)
+        return why_illegal(hand, last, action, self.rules)
 
     def view(self, seat: int | None = None) -> Any:
         """What a seat may know, `VIEW`; the seat on turn unless given."""
@@ -197,10 +199,20 @@ class Game:
 
     def clone(self) -> "Game":
         """An independent copy."""
-        other = Game.__new__(Game)
-        other.rules, other._params = self.rules, self._params
-        other._rows, other._ids = self._rows.copy(), self._ids.copy()
+        other = Game.from_state(self.state, self.rules)
+        other.given = self.given
         return other
+
+    @classmethod
+    def from_state(cls, state: Any, rules: str | RuleSet) -> "Game":
+        """A game with a copy of a record of a room, which is trusted to be one."""
+        game = cls.__new__(cls)
+        game.rules = get_rules(rules)
+        game._params = game.rules.params()
+        game._rows, game._ids = records(STATE, 1), np.zeros(MAX_LEGAL, np.int32)
+        game._rows[0] = state
+        game.given = None
+        return game
 
     def to_bytes(self) -> bytes:
         """The game as bytes: a header, the room's name, the record."""
@@ -210,8 +222,10 @@ class Game:
     def from_bytes(cls, data: bytes, rules: str | RuleSet | None = None) -> "Game":
         """A game from `to_bytes`; a custom room's rules have to be given.
 
+        The record is proved by playing its history from its deck: kernels trust what it holds.
+
         Raises:
-            FormatError: not such bytes, or of another version or room.
+            FormatError: not such bytes, of another version or room, or edited.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise FormatError(f"game: expected bytes, got {type(data).__name__}")
@@ -222,8 +236,13 @@ class Game:
         room = get_rules(name.decode(errors="replace") if rules is None else rules)
         if room.name != name.decode(errors="replace"):
             raise FormatError(f"game: of room {name.decode()!r}, expected {room.name!r}")
-        game = cls(room)
-        game._rows[:] = np.frombuffer(body, STATE)
+        record = np.frombuffer(body, STATE)[0]
+        try:
+            game = _played_again(record, room)
+        except DdzError as error:
+            raise FormatError(f"game: not the record of a deal: {error}") from error
+        if game.state.tobytes() != body:
+            raise FormatError("game: not the record of a deal: its parts contradict each other")
         return game
 
     def action_text(self, action: int) -> str:
@@ -253,129 +272,27 @@ def _whole(action: Any) -> int:
         raise PlayError(f"action {action!r}: expected an id or a text") from None
 
 
-def _category(action: int) -> str:
-    return Category(int(TABLES.actions[action]["category"])).name.lower()
-
-
-def _missing(hand: int, need: int) -> str:
-    """The first card that a hand lacks for a play."""
-    have = unpack(hand)
-    for rank, n in enumerate(unpack(need)):
-        if n > have[rank]:
-            return f"the hand has {have[rank]} of {RANKS[rank]}, the play takes {n}"
-    return ""
-
-
-def _reason(hand: int, last: int, action: int, rules: RuleSet) -> str:
-    """Why a play (or pass) is not legal, empty when it is. `last` 0 means leading."""
-    params = rules.params()
-    if action == 0:
-        return "" if last else "who leads must play"
-    play, beaten = TABLES.actions[action], TABLES.actions[last]
-    name = _category(action)
-    if not params.categories >> int(play["category"]) & 1:
-        return f"room {rules.name} has no {name}"
-    if int(play["kicker"]) & ~params.kickers:
-        return f"room {rules.name} does not allow these kickers"
-    if not contains(np.uint64(hand), play["need"]):
-        return _missing(hand, int(play["need"]))
-    if not last:
-        return ""
-    old = _category(last)
-    if play["category"] == beaten["category"]:
-        if play["length"] != beaten["length"]:
-            return f"a {name} of {play['length']} does not answer one of {beaten['length']}"
-        if play["rank"] <= beaten["rank"]:
-            return (
-                f"its rank {RANKS[play['rank']]} does not beat {RANKS[beaten['rank']]};"
-                " kickers never count"
-            )
-    elif beaten["category"] == Category.ROCKET:
-        return "nothing beats the rocket"
-    elif play["category"] < Category.BOMB:
-        return f"a {name} does not answer a {old}"
-    elif beaten["category"] > play["category"]:
-        return f"a {name} does not beat a {old}"
-    return ""
-
-
-def _parse_position(
-    hand: str, last: str | None, rules: str | RuleSet, wild: str | None
-) -> tuple[int, int, RuleSet]:
-    """A position's packed hand, last action id (0: leading) and rule set, all checked."""
-    room = get_rules(rules)
-    if wild is not None:
-        raise RuleError(f"wild {wild!r}: room {room.name!r} has no wild cards")
-    cards = from_text(hand)
-    if cards == 0:
-        raise CardError("hand: expected at least one card")
-    if sum(unpack(cards)) > 20:
-        raise CardError(f"hand {hand!r}: {sum(unpack(cards))} cards, expected at most 20")
-    if last is None:
-        return cards, 0, room
-    last_id = action_id(last)
-    if last_id < FIRST_PLAY:
-        raise PlayError(f"last {last!r}: expected a play, or None when leading")
-    play, params = TABLES.actions[last_id], room.params()
-    if not params.categories >> int(play["category"]) & 1 or int(play["kicker"]) & ~params.kickers:
-        raise PlayError(f"last {last!r}: room {room.name!r} has no such play")
-    return cards, last_id, room
-
-
-def legal_plays(
-    hand: str,
-    last: str | None = None,
-    rules: str | RuleSet = "play_only",
-    wild: str | None = None,
-) -> list[str]:
-    """All legal whole plays of a hand as texts, each once; `pass` included when it is legal.
-
-    Args:
-        hand: the hand's text, cards in any order.
-        last: the play to beat, None when leading.
-        rules: a preset's name or a `RuleSet`.
-        wild: the wild rank, in rooms with wild cards.
+def _played_again(record: Any, rules: RuleSet) -> Game:
+    """The game that a record's deck and decisions lead to.
 
     Raises:
-        DdzError: a text that is no hand or no play, an unknown room.
+        DdzError: the record is out of range, or a decision is not legal.
     """
-    cards, last_id, room = _parse_position(hand, last, rules, wild)
-    out = np.zeros(MAX_LEGAL, np.int32)
-    if last_id == 0:
-        n = list_leads(np.uint64(cards), room.params(), TABLES, out)
-    else:
-        n = list_replies(np.uint64(cards), last_id, room.params(), TABLES, out)
-    return [TEXTS[i] for i in out[:n]]
-
-
-def explain(
-    hand: str,
-    last: str | None,
-    play: str,
-    rules: str | RuleSet = "play_only",
-    wild: str | None = None,
-) -> str:
-    """Why a play is legal or not, in one sentence.
-
-    The sentence begins with `legal: ` or `illegal: `; a text that is no play of the catalogue is
-    illegal too.
-
-    Raises:
-        DdzError: a hand, last play or room that does not exist.
-    """
-    cards, last_id, room = _parse_position(hand, last, rules, wild)
-    try:
-        action = action_id(play)
-    except PlayError as error:
-        return f"illegal: {error}"
-    if 0 < action < FIRST_PLAY:
-        return f"illegal: {play} is not a choice in phase play"
-    reason = _reason(cards, last_id, action, room)
-    if reason:
-        return f"illegal: {play}: {reason}"
-    if action == 0:
-        return "legal: pass, since there is a play to beat"
-    name = _category(action)
-    rank = RANKS[TABLES.actions[action]["rank"]]
-    verb = f"beats {last}" if last_id else "can be led"
-    return f"legal: {play} is a {name} of rank {rank}, which {verb}"
+    highest = {"n_history": MAX_HISTORY, "first": 2, "redeals": rules.max_redeals}
+    for name, high in highest.items():
+        if not 0 <= record[name] <= high:
+            raise FormatError(f"{name} {record[name]}")
+    if not -1 <= record["turned"] < HAND_SIZE * SEATS:
+        raise FormatError(f"turned {record['turned']}")
+    game = Game.from_state(records(STATE, 1)[0], rules)
+    state, n = game.state, int(record["n_history"])
+    state["deck"] = check_deal(record["deck"])
+    for name in ("seed", "deal", "draws", "redeals", "first", "turned", "may_double"):
+        state[name] = record[name]
+    start_from_deck(state, game._params)
+    for action in record["history_action"][:n]:
+        game.step(int(action))
+    for choice in record["choices"]:  # made at once and still hidden: 0 or 1
+        if choice >= 0:
+            game.step(int(game.legal_ids()[min(int(choice), 1)]))
+    return game

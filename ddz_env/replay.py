@@ -79,7 +79,7 @@ def _restore(data: dict[str, Any]) -> Game:
         choices = game.legal()
         game.step("pass" if "pass" in choices else "look")
     for i, (seat, action, text) in enumerate(data["decisions"]):
-        if game.over or game.seat != seat and not _at_once(game):
+        if game.over or (game.seat != seat and not _at_once(game)):
             raise FormatError(f"decision {i}: seat {seat} is not asked")
         if game.action_text(action) != text:
             raise FormatError(f"decision {i}: id {action} is not {text!r}")

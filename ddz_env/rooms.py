@@ -1,4 +1,4 @@
-"""Custom rooms: from a TOML file, or a preset with some fields set (`--rules happy --set spring=false`)."""
+"""Custom rooms: a TOML file, or a preset with fields set (`--rules happy --set spring=false`)."""
 
 import hashlib
 import json

@@ -1,0 +1,137 @@
+"""Questions about a position: which plays are legal, and why one is or is not."""
+
+import numpy as np
+
+from ddz_env.cards import RANKS, from_text, unpack
+from ddz_env.catalogue import FIRST_PLAY, TABLES, TEXTS, Category, action_id
+from ddz_env.errors import CardError, PlayError, RuleError
+from ddz_env.moves import MAX_LEGAL, contains, list_leads, list_replies
+from ddz_env.rules import RuleSet, get_rules
+
+
+def _category(action: int) -> str:
+    return Category(int(TABLES.actions[action]["category"])).name.lower()
+
+
+def _missing(hand: int, need: int) -> str:
+    """The first card that a hand lacks for a play."""
+    have = unpack(hand)
+    for rank, n in enumerate(unpack(need)):
+        if n > have[rank]:
+            return f"the hand has {have[rank]} of {RANKS[rank]}, the play takes {n}"
+    return ""
+
+
+def why_illegal(hand: int, last: int, action: int, rules: RuleSet) -> str:
+    """Why a play (or pass) is not legal, empty when it is. `last` 0 means leading."""
+    params = rules.params()
+    if action == 0:
+        return "" if last else "who leads must play"
+    play, beaten = TABLES.actions[action], TABLES.actions[last]
+    name = _category(action)
+    if not params.categories >> int(play["category"]) & 1:
+        return f"room {rules.name} has no {name}"
+    if int(play["kicker"]) & ~params.kickers:
+        return f"room {rules.name} does not allow these kickers"
+    if not contains(np.uint64(hand), play["need"]):
+        return _missing(hand, int(play["need"]))
+    if not last:
+        return ""
+    old = _category(last)
+    if play["category"] == beaten["category"]:
+        if play["length"] != beaten["length"]:
+            return f"a {name} of {play['length']} does not answer one of {beaten['length']}"
+        if play["rank"] <= beaten["rank"]:
+            return (
+                f"its rank {RANKS[play['rank']]} does not beat {RANKS[beaten['rank']]};"
+                " kickers never count"
+            )
+    elif beaten["category"] == Category.ROCKET:
+        return "nothing beats the rocket"
+    elif play["category"] < Category.BOMB:
+        return f"a {name} does not answer a {old}"
+    elif beaten["category"] > play["category"]:
+        return f"a {name} does not beat a {old}"
+    return ""
+
+
+def _parse_position(
+    hand: str, last: str | None, rules: str | RuleSet, wild: str | None
+) -> tuple[int, int, RuleSet]:
+    """A position's packed hand, last action id (0: leading) and rule set, all checked."""
+    room = get_rules(rules)
+    if wild is not None:
+        raise RuleError(f"wild {wild!r}: room {room.name!r} has no wild cards")
+    cards = from_text(hand)
+    if cards == 0:
+        raise CardError("hand: expected at least one card")
+    if sum(unpack(cards)) > 20:
+        raise CardError(f"hand {hand!r}: {sum(unpack(cards))} cards, expected at most 20")
+    if last is None:
+        return cards, 0, room
+    last_id = action_id(last)
+    if last_id < FIRST_PLAY:
+        raise PlayError(f"last {last!r}: expected a play, or None when leading")
+    play, params = TABLES.actions[last_id], room.params()
+    if not params.categories >> int(play["category"]) & 1 or int(play["kicker"]) & ~params.kickers:
+        raise PlayError(f"last {last!r}: room {room.name!r} has no such play")
+    return cards, last_id, room
+
+
+def legal_plays(
+    hand: str,
+    last: str | None = None,
+    rules: str | RuleSet = "play_only",
+    wild: str | None = None,
+) -> list[str]:
+    """All legal whole plays of a hand as texts, each once; `pass` included when it is legal.
+
+    Args:
+        hand: the hand's text, cards in any order.
+        last: the play to beat, None when leading.
+        rules: a preset's name or a `RuleSet`.
+        wild: the wild rank, in rooms with wild cards.
+
+    Raises:
+        DdzError: a text that is no hand or no play, an unknown room.
+    """
+    cards, last_id, room = _parse_position(hand, last, rules, wild)
+    out = np.zeros(MAX_LEGAL, np.int32)
+    if last_id == 0:
+        n = list_leads(np.uint64(cards), room.params(), TABLES, out)
+    else:
+        n = list_replies(np.uint64(cards), last_id, room.params(), TABLES, out)
+    return [TEXTS[i] for i in out[:n]]
+
+
+def explain(
+    hand: str,
+    last: str | None,
+    play: str,
+    rules: str | RuleSet = "play_only",
+    wild: str | None = None,
+) -> str:
+    """Why a play is legal or not, in one sentence.
+
+    The sentence begins with `legal: ` or `illegal: `; a text that is no play of the catalogue is
+    illegal too.
+
+    Raises:
+        DdzError: a hand, last play or room that does not exist.
+    """
+    cards, last_id, room = _parse_position(hand, last, rules, wild)
+    try:
+        action = action_id(play)
+    except PlayError as error:
+        return f"illegal: {error}"
+    if 0 < action < FIRST_PLAY:
+        return f"illegal: {play} is not a choice in phase play"
+    reason = why_illegal(cards, last_id, action, room)
+    if reason:
+        return f"illegal: {play}: {reason}"
+    if action == 0:
+        return "legal: pass, since there is a play to beat"
+    name = _category(action)
+    rank = RANKS[TABLES.actions[action]["rank"]]
+    verb = f"beats {last}" if last_id else "can be led"
+    return f"legal: {play} is a {name} of rank {rank}, which {verb}"
