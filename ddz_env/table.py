@@ -147,9 +147,9 @@ class Table:
         moved = self.game.redeals if self.rules.redeal_rotates else 0
         return (self._first + moved + 1) % 3
 
-    def _begin(self) -> Game:
+    def _begin(self, cards: Any = None) -> Game:
         """Deal; who has the beans may double."""
-        game = Game(self.rules, self._key, self._next_first())
+        game = Game(self.rules, self._key, self._next_first(), cards)
         self._first = int(game.state["first"])
         self._key = int(next_seed(np.uint64(self._key)))
         self.deals += 1
@@ -162,15 +162,19 @@ class Table:
         self.game = game
         return game
 
-    def deal(self) -> Game:
+    def deal(self, cards: Any = None) -> Game:
         """Start the next deal; auto-play goes on until somebody else is asked.
 
+        Args:
+            cards: the deal, as for `Game`; shuffled when None.
+
         Raises:
+            CardError: no deal of 54 cards.
             IllegalActionError: a deal is running.
         """
         if self.running:
             raise IllegalActionError(f"deal: deal {self.deals} is not over yet")
-        game = self._begin()
+        game = self._begin(cards)
         self.run_auto()
         return game
 
