@@ -34,7 +34,7 @@ class RefereeGame:
 
     hands: three texts of cards; `first` calls first (the referee never draws); order: each hand's
     cards in the order of dealing, for what is seen during the deal (default: the hands as given).
-    `may_double` is whom a table lets double, and may be set before that phase.
+    `enough_beans` says who has more beans than doubling needs; set it before that phase.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RefereeGame:
     ) -> None:
         self.room = room
         self.redeals = 0
-        self.may_double = [True, True, True]
+        self.enough_beans = [True, True, True]
         self._start(hands, bottom, first, order)
 
     # The faces.
@@ -266,10 +266,14 @@ class RefereeGame:
         yield from self._show_at_once("show_after_bottom", seats)
 
     def _double(self):
-        """Every player, at once; without a table everybody may."""
+        """Every player, at once; the landlord if all have enough beans, a farmer if both have."""
         if not self.room["double"]:
             return
-        allowed = [seat for seat in SEATS if self.may_double[seat]]
+        allowed = []
+        for seat in SEATS:
+            needed = SEATS if seat == self.landlord else (seat, self.landlord)
+            if all(self.enough_beans[other] for other in needed):
+                allowed.append(seat)
         doubling = yield from self._at_once("double", allowed, "double")
         self.doubled = [seat in doubling for seat in SEATS]
 
