@@ -15,7 +15,7 @@ from scipy.stats import bootstrap
 
 from agents.base import Agent
 from ddz_env._jit import records
-from ddz_env.catalogue import TABLES
+from ddz_env.catalogue import CHOICES, TABLES
 from ddz_env.engine import start
 from ddz_env.errors import DdzError, IllegalActionError
 from ddz_env.rules import Params, RuleSet, get_rules
@@ -52,6 +52,9 @@ class MatchResult:
     score: float
     """Difference between the points of a seat of A and of a seat of B, a deal."""
     score_ci: tuple[float, float]
+    a_rates: dict[str, float]
+    """How often A said yes before the play, by choice: `rates`."""
+    b_rates: dict[str, float]
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON types; NaN becomes null."""
@@ -59,6 +62,8 @@ class MatchResult:
         def plain(value: Any) -> Any:
             if isinstance(value, (tuple, list)):
                 return [plain(v) for v in value]
+            if isinstance(value, dict):
+                return {k: plain(v) for k, v in value.items()}
             if isinstance(value, float):
                 return None if np.isnan(value) else round(value, 5)
             return value
@@ -175,6 +180,39 @@ def play_deals(
     return states.reshape(len(seeds), len(table))
 
 
+def rates(states: np.ndarray, mine: np.ndarray, rules: RuleSet) -> dict[str, float]:
+    """How often some seats said yes before the play.
+
+    Args:
+        states: `STATE[D, L]`, final records.
+        mine: `bool[D, L, 3]`, the seats that count.
+        rules: the room.
+
+    Returns:
+        shares by choice of the room: `call`, `rob` and `blind` of the times that a seat was asked;
+        `show`, `double` and `raise` of the deals in which a seat did so at least once.
+    """
+    grabbed = (states["blind"] == 1)[..., None] & (states["caller"][..., None] == np.arange(3))
+    raised = states["history_action"] == CHOICES["raise"]
+    seats = states["history_seat"]
+    raises = np.stack([(raised & (seats == k)).any(axis=-1) for k in range(3)], axis=-1)
+    everywhere = np.ones_like(mine)
+    shows = (rules.show_before_deal, rules.show_at_6, rules.show_at_12, rules.show_after_bottom)
+    choices = {  # name: (the room has it, asked, yes)
+        "call": (rules.auction != "none", states["calls"] >= 0, states["calls"] > 0),
+        "rob": (rules.rob, states["robs"] >= 0, states["robs"] == 1),
+        "blind": (rules.auction == "blind", (states["looked"] == 1) | grabbed, grabbed),
+        "show": (any(shows), everywhere, states["shows"] > 0),
+        "double": (rules.double, everywhere, states["doubles"] == 1),
+        "raise": (rules.raising, everywhere, raises),
+    }
+    return {
+        name: _mean(yes[mine & asked].astype(float))
+        for name, (exists, asked, yes) in choices.items()
+        if exists
+    }
+
+
 def summarise(states: np.ndarray, rules: RuleSet, seed: int = 0) -> MatchResult:
     """The result of final records `STATE[D, L]`, from A's side."""
     table = layouts(rules)
@@ -213,6 +251,8 @@ def summarise(states: np.ndarray, rules: RuleSet, seed: int = 0) -> MatchResult:
         adp_ci=interval(adp, seed),
         score=_mean(score),
         score_ci=interval(score, seed),
+        a_rates=rates(states, mine, rules),
+        b_rates=rates(states, ~mine, rules),
     )
 
 
@@ -223,6 +263,7 @@ def play_match(
     deals: int = 1000,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
+    keep: Callable[[np.ndarray], None] | None = None,
 ) -> MatchResult:
     """Play a duplicate match of A against B.
 
@@ -233,6 +274,7 @@ def play_match(
         deals: distinct deals, at least 1.
         seed: of the deals.
         progress: called with the number of deals done, after every `CHUNK`.
+        keep: called with the final records of every `CHUNK`, `STATE[D, L]`, for replays.
 
     Raises:
         DdzError: an argument out of range, or every deal void.
@@ -245,6 +287,8 @@ def play_match(
     parts = []
     for begin in range(0, deals, CHUNK):
         parts.append(play_deals(a, b, room, seeds[begin : begin + CHUNK], begin))
+        if keep is not None:
+            keep(parts[-1])
         if progress is not None:
             progress(min(begin + CHUNK, deals))
     return summarise(np.concatenate(parts), room, seed)

@@ -4,11 +4,13 @@ Every pair of agents plays a duplicate match on the same deals (eval/match.py).
 """
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import tyro
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -17,10 +19,13 @@ from rich.table import Table
 
 import agents
 from ddz_env.errors import DdzError
-from ddz_env.rules import RuleSet, get_rules
+from ddz_env.game import Game
+from ddz_env.replay import to_line, write_replays
+from ddz_env.rooms import load_rules, rules_hash
+from ddz_env.rules import RuleSet
 from ddz_env.vector import check_seed
 from eval.cli import check_folder, command_line, guarded, save_json, versions
-from eval.match import MatchResult, play_match
+from eval.match import MatchResult, layouts, play_match
 
 
 @dataclass(frozen=True)
@@ -30,13 +35,17 @@ class Command:
     agents: Annotated[list[str], tyro.conf.Positional]
     """Agents by spec: random, greedy, rlcard_rule, dmc:PATH; two or more."""
     rules: str = "play_only"
-    """Room: play_only or qq_classic."""
+    """Room: a preset's name, or a TOML file."""
+    set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Field of the room to change, as field=value; may be given again."""
     deals: int = 1000
     """Distinct deals of each pairing."""
     seed: int = 0
     """Seed of the deals."""
     out: Path | None = None
     """Folder for results.json; only the table is printed without it."""
+    replays: Path | None = None
+    """File for replays of all games, one JSON line each; added to if it exists."""
 
 
 def check(command: Command) -> tuple[RuleSet, list[tuple[str, str]]]:
@@ -45,7 +54,7 @@ def check(command: Command) -> tuple[RuleSet, list[tuple[str, str]]]:
     Raises:
         DdzError: an argument that can't be used, by name.
     """
-    rules = get_rules(command.rules)
+    rules = load_rules(command.rules, command.set)
     check_seed(command.seed)
     if command.deals < 1:
         raise DdzError(f"--deals: expected a whole number from 1, got {command.deals}")
@@ -60,6 +69,27 @@ def check(command: Command) -> tuple[RuleSet, list[tuple[str, str]]]:
     if command.out is not None and (command.out / "results.json").exists():
         raise DdzError(f"--out {command.out}: holds results.json already; choose another folder")
     return rules, list(combinations(command.agents, 2))
+
+
+def keeper(
+    path: Path | None, rules: RuleSet, pair: tuple[str, str]
+) -> Callable[[np.ndarray], None] | None:
+    """What writes the games of a pairing to the file of replays; nothing without a file."""
+    if path is None:
+        return None
+    names = [[pair[k] for k in seats] for seats in layouts(rules)]
+
+    def keep(states: np.ndarray) -> None:
+        write_replays(
+            path,
+            (
+                to_line(Game.from_state(state, rules), names[i])
+                for games in states
+                for i, state in enumerate(games)
+            ),
+        )
+
+    return keep
 
 
 def play(command: Command, console: Console) -> list[tuple[str, str, MatchResult]]:
@@ -86,14 +116,15 @@ def play(command: Command, console: Console) -> list[tuple[str, str, MatchResult
                 command.deals,
                 command.seed,
                 lambda n, before=before: progress.update(task, completed=before + n),
+                keeper(command.replays, rules, (a, b)),
             )
             results.append((a, b, result))
     return results
 
 
-def with_interval(value: float, ci: tuple[float, float]) -> str:
+def with_interval(value: float, ci: tuple[float, float], digits: int = 3) -> str:
     """A mean and half the width of its interval: `0.697 ±.012`."""
-    return f"{value:.3f} ±{(ci[1] - ci[0]) / 2:.3f}".replace("±0.", "±.")
+    return f"{value:.{digits}f} ±{(ci[1] - ci[0]) / 2:.{digits}f}".replace("±0.", "±.")
 
 
 def table(rules: RuleSet, results: list[tuple[str, str, MatchResult]]) -> Table:
@@ -113,8 +144,27 @@ def table(rules: RuleSet, results: list[tuple[str, str, MatchResult]]) -> Table:
         row = [a, b, with_interval(r.wp, r.ci), f"{r.landlord:.3f}", f"{r.farmers:.3f}"]
         row.append(f"{r.adp:+.2f}")
         if calling:
-            row.append(with_interval(r.score, r.score_ci))
+            row.append(with_interval(r.score, r.score_ci, 2))
         grid.add_row(*row)
+    return grid
+
+
+def rates_table(results: list[tuple[str, str, MatchResult]]) -> Table | None:
+    """How often each agent said yes before the play, over its pairings; None without choices."""
+    shares: dict[str, list[dict[str, float]]] = {}
+    for a, b, r in results:
+        shares.setdefault(a, []).append(r.a_rates)
+        shares.setdefault(b, []).append(r.b_rates)
+    names = list(results[0][2].a_rates)
+    if not names:
+        return None
+    grid = Table(title="share of yes", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    grid.add_column("agent", overflow="fold", min_width=11)
+    for name in names:
+        grid.add_column(name, justify="right", no_wrap=True)
+    for agent, found in shares.items():
+        means = [float(np.nanmean([rates[name] for rates in found])) for name in names]
+        grid.add_row(agent, *(f"{mean:.3f}" for mean in means))
     return grid
 
 
@@ -122,8 +172,10 @@ def as_json(
     command: Command, line: str, results: list[tuple[str, str, MatchResult]]
 ) -> dict[str, Any]:
     """The content of results.json."""
+    rules = load_rules(command.rules, command.set)
     return {
-        "rules": command.rules,
+        "rules": rules.name,
+        "rules_hash": rules_hash(rules),
         "seed": command.seed,
         "command": line,
         "versions": versions("numpy", "numba", "torch"),
@@ -138,7 +190,10 @@ def main(arguments: list[str] | None = None) -> int:
     def body() -> None:
         console = Console()
         results = play(command, console)
-        console.print(table(get_rules(command.rules), results))
+        console.print(table(load_rules(command.rules, command.set), results))
+        shares = rates_table(results)
+        if shares is not None:
+            console.print(shares)
         console.print(
             "WP: share of games won by the agent's side over both roles. ADP: points a deal."
             " ±: half the 95% interval, from resampling deals.",

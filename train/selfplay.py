@@ -7,13 +7,14 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
 from agents.base import AgentError
 from ddz_env.errors import DdzError
-from ddz_env.rules import RuleSet, get_rules
+from ddz_env.rooms import load_rules
+from ddz_env.rules import RuleSet
 from ddz_env.vector import check_seed
 from eval.cli import check_folder, save_json
 from train import dmc as trainer
@@ -27,7 +28,9 @@ class Command:
     algo: Literal["dmc"] = "dmc"
     """Algorithm: dmc (Deep Monte-Carlo)."""
     rules: str = "play_only"
-    """Room: play_only or qq_classic."""
+    """Room: a preset's name, or a TOML file."""
+    set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """Field of the room to change, as field=value; may be given again."""
     minutes: float = 10.0
     """Length of the run in minutes, without the closing evaluation."""
     updates: int | None = None
@@ -56,7 +59,7 @@ def check(command: Command) -> RunSettings:
     Raises:
         DdzError: an argument that is out of range, by name.
     """
-    rules = get_rules(command.rules)
+    rules = load_rules(command.rules, command.set)
     check_seed(command.seed)
     for name in ("minutes", "eval_minutes"):
         value = getattr(command, name)
