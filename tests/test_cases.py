@@ -12,8 +12,10 @@ CASES = Path(__file__).parent / "cases"
 DECK = "".join(rank * 4 for rank in "3456789TJQKA2") + "XD"
 ROOMS = {
     **PRESETS,
-    # The plays of jj_classic and the all-pass of laidou, as custom rooms.
-    "jj_classic": PRESETS["play_only"].replace(trio_with_pair=False, four_with_two_pairs=False),
+    # The all-pass of laidou and the shows of crazy_laizi, as custom rooms.
+    "crazy_laizi": PRESETS["happy"].replace(
+        show_before_deal=4, show_at_6=0, show_at_12=0, shows_combine="product", double=False
+    ),
     "laidou": PRESETS["qq_classic"].replace(all_pass="first_bidder"),
 }
 
@@ -28,12 +30,12 @@ def canonical(text):
     return action_text(action_id(text))
 
 
-PLAYS = load("plays", ("play_only", "qq_classic", "jj_classic"))
-AUCTIONS = load("auctions", ("qq_classic", "laidou"))
+PLAYS = load("plays", PRESETS)
+AUCTIONS = load("auctions", ROOMS)
 
 
 def test_number_of_cases():
-    assert (len(PLAYS), len(AUCTIONS), len(SCORES)) == (33, 6, 7)
+    assert (len(PLAYS), len(AUCTIONS), len(SCORES)) == (33, 23, 10)
 
 
 @pytest.mark.parametrize("case", PLAYS, ids=lambda case: case["id"])
@@ -54,27 +56,50 @@ def test_plays(case):
         assert explain(case["hand"], case["last"], play, room).startswith("illegal: ")
 
 
+def skip_shows(game, until=None):
+    """The cases leave out shows that nobody makes: all refuse, up to this seat."""
+    while game.phase.startswith("show") and game.seat != until:
+        game.step("pass")
+
+
 @pytest.mark.parametrize("case", AUCTIONS, ids=lambda case: case["id"])
 def test_auctions(case):
-    game = Game(ROOMS[case["rules"]], first=case["first"])
-    cards = game.hands
+    room = ROOMS[case["rules"]]
+    game = Game(room, first=case["first"])
+    cards, asked_first = game.hands, game.state["first"]
     for decision in case["decisions"]:
         seat, choice = decision.split(":")
-        assert (game.seat, game.phase, game.landlord) == (int(seat), "call_points", None)
-        game.step(choice)
+        if seat == "*":
+            skip_shows(game)
+            continue
+        skip_shows(game, int(seat) if "show" in choice else None)
+        assert (game.seat, game.redeals) == (int(seat), 0)
+        assert game.landlord is None or game.phase in ("raise", "show_after_bottom")
+        game.step("pass" if choice == "stop" or choice.startswith("no_") else choice)
+    if not game.redeals:
+        skip_shows(game)
     assert game.redeals == int(case.get("redealt", False))
     assert (game.hands == cards) == (game.redeals == 0 and game.landlord is None)
     if "landlord" in case:
-        assert (game.phase, game.seat) == ("play", case["landlord"])
         assert [len(hand) for hand in game.hands][case["landlord"]] == 20
     if "next" in case:
-        assert (game.phase, game.seat, game.base) == ("call_points", case["next"], game.base)
+        assert (game.phase, game.seat) == ("call_points", case["next"])
+    if "next_caller" in case:
+        assert (game.phase, game.seat) == ("call", case["next_caller"])
     if "legal" in case:
         assert game.legal() == case["legal"]
     if game.redeals:
-        assert (game.history, game.base) == ([], 0)
+        base = 0 if room.auction == "points" else 1
+        assert (game.history, game.base, game.multiplier) == ([], base, 1)
+        assert game.phase == Game(room).phase  # the room's first phase
+        assert room.first_caller != "rotates" or game.state["first"] == asked_first
     facts = {"landlord": game.landlord, "base": game.base, "multiplier": game.multiplier}
     assert all(case[name] == value for name, value in facts.items() if name in case)
+    while game.phase in ("double", "raise"):
+        game.step("pass")
+    assert case.get("multiplier", game.multiplier) == game.multiplier
+    if "landlord" in case:
+        assert (game.phase, game.seat, game.landlord) == ("play", game.landlord, case["landlord"])
 
 
 LONG = "3456789TJQKA"
@@ -85,6 +110,9 @@ SCRIPTS = {  # the plays of each score case; seat 0 is landlord, who isn't named
     "spring": [(0, "3456789TJQ"), (0, "KKKK"), (0, "2222"), (0, "AA")],
     "anti-spring": [(0, "3"), (1, "A"), (1, LONG), (1, "KKK+4")],
     "spring-once": [(0, "333444555666777+89TJQ")],
+    "doubling-by-pair": [(0, "3"), (1, "9"), (0, "2"), (0, LONG), (0, "456789")],
+    "doubling-lost": [(0, "3"), (0, "3"), (1, "2"), (1, LONG), (1, "44"), (1, "55")],
+    "show-then-show": [(0, "3"), (1, "9"), (0, "2"), (0, LONG), (0, "456789")],
     "rocket-counts-as-bomb": [(0, "3"), (1, "9"), (0, "XD"), (0, LONG), (0, "AAA+KK")],
 }
 SCORES = [case for case in load("scores", ROOMS) if case["id"] in SCRIPTS]
@@ -115,17 +143,38 @@ def play_script(game, script):
     assert game.over
 
 
+def begin(case):
+    """The deal of a score case, brought to the play with its base, shows and doubles."""
+    game = Game(case["rules"], first=0, deal=deal_of(SCRIPTS[case["id"]]))
+    shows = case.get("shows", [2] if case.get("multiplier") == 2 else [])
+    doubles = [case.get("landlord_doubles", False), *case.get("farmer_doubles", [False, False])]
+    yes = {
+        "show_before_deal": [seat == 1 and 5 in shows for seat in range(3)],
+        "show_after_bottom": [2 in shows, False, False],
+        "call_points": [True, False, False],
+        "call": [True, False, False],
+        "double": doubles,
+    }
+    while game.phase != "play":
+        phase, seat = game.phase, game.seat
+        if phase == "call" and game.state["shows"].any():  # who has shown is asked first
+            yes["call"] = [seat == 0 for seat in range(3)]
+        words = {"call_points": f"call_{case['base']}"}
+        word = words.get(phase, phase.partition("_")[0])
+        game.step(word if yes.get(phase, [False] * 3)[seat] else "pass")
+    return game
+
+
 @pytest.mark.parametrize("case", SCORES, ids=lambda case: case["id"])
 def test_scores(case):
-    game = Game(case["rules"], first=0, deal=deal_of(SCRIPTS[case["id"]]))
-    game.step(f"call_{case['base']}")
-    while game.phase == "call_points":
-        game.step("pass")
+    game = begin(case)
+    before = game.multiplier
+    assert before == case.get("multiplier", max(case.get("shows", [1])))
     play_script(game, SCRIPTS[case["id"]])
     assert (game.landlord, game.base, game.scores) == (0, case["base"], case["scores"])
     assert (game.winner == 0) == case["landlord_wins"]
-    doublings = case["bombs"] + case.get("rockets", 0) + case["spring"]
-    assert game.multiplier == 2**doublings
+    doublings = case.get("bombs", 0) + case.get("rockets", 0) + case.get("spring", 0)
+    assert game.multiplier == before * 2**doublings
 
 
 @pytest.mark.parametrize(
