@@ -23,14 +23,19 @@ METADATA: dict[str, Any] = {"name": "ddz_v0", "render_modes": ["ansi"]}
 NO_IDS = np.zeros(0, np.int32)
 
 
+REWARDS = ("score", "win", "log_score")
+"""What a deal may be rewarded with."""
+
+
 class Deals:
     """What the PettingZoo faces share: deal after deal, observations, rewards.
 
     Args:
         rules: a preset's name or a `RuleSet`.
         render_mode: `ansi` or None.
-        reward: `score`, the points of the deal, or `win`, 1 for the winning side and -1 for the
-            other; a void deal gives 0.
+        reward: `score`, the points of the deal; `win`, 1 for the winning side and -1 for the other;
+            or `log_score`, sign(s) * log2(1 + |s|) of the points s, in which a bomb counts about
+            one more instead of twice as much. A void deal gives 0.
 
     Attributes:
         rules: the rule set.
@@ -46,10 +51,11 @@ class Deals:
         self.rules = get_rules(rules)
         for name, value, allowed in (
             ("render_mode", render_mode, (None, "ansi")),
-            ("reward", reward, ("score", "win")),
+            ("reward", reward, REWARDS),
         ):
             if value not in allowed:
-                raise DdzError(f"{name}: expected {allowed[0]} or {allowed[1]}, got {value!r}")
+                options = ", ".join(str(option) for option in allowed)
+                raise DdzError(f"{name}: expected one of {options}, got {value!r}")
         self.render_mode, self.reward = render_mode, reward
         self.game: Game | None = None
         self._seed = 0
@@ -81,9 +87,12 @@ class Deals:
 
     def rewards(self, game: Game) -> list[float]:
         """Each seat's reward of a finished deal."""
-        if self.reward == "score":
-            return game.scores
-        return [float(np.sign(score)) for score in game.scores]
+        scores = np.array(game.scores)
+        if self.reward == "log_score":
+            scores = np.sign(scores) * np.log2(1 + np.abs(scores))
+        elif self.reward == "win":
+            scores = np.sign(scores)
+        return scores.tolist()
 
     def render(self) -> str | None:
         """The deal as text, all hands open; None without a render mode."""
@@ -114,8 +123,9 @@ class raw_env(AECEnv[str, dict[str, np.ndarray], int]):
     Args:
         rules: a preset's name or a `RuleSet`.
         render_mode: `ansi` (the deal as text) or None.
-        reward: `score`, the points of the deal, or `win`, 1 for the winning side and -1 for the
-            other; a void deal gives 0.
+        reward: `score`, the points of the deal; `win`, 1 for the winning side and -1 for the other;
+            or `log_score`, sign(s) * log2(1 + |s|) of the points s, in which a bomb counts about
+            one more instead of twice as much. A void deal gives 0.
 
     Attributes:
         game: the deal as a `Game`, None before the first reset.

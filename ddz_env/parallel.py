@@ -27,7 +27,7 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
     Args:
         rules: a preset's name or a `RuleSet`.
         render_mode: `ansi` (the deal as text) or None.
-        reward: `score` or `win`, as in `raw_env`.
+        reward: `score`, `win` or `log_score`, as in `raw_env`.
 
     Attributes:
         game: the deal as a `Game`, None before the first reset.

@@ -407,3 +407,20 @@ def test_illegal_actions_change_nothing(room):
         assert aec.unwrapped.game.to_bytes() == parallel.game.to_bytes() == before
         aec.step(good[asked])
         parallel.step(good)
+
+
+def test_log_score_is_the_logarithm_of_the_score():
+    rewards = {}
+    for reward in ("score", "log_score", "win"):
+        env = ddz_env.env("happy", reward=reward)
+        env.reset(seed=11)
+        totals = dict.fromkeys(env.possible_agents, 0.0)
+        for agent in env.agent_iter():
+            observation, gained, terminated, _, _ = env.last()
+            totals[agent] += gained
+            env.step(None if terminated else int(np.flatnonzero(observation["action_mask"])[-1]))
+        rewards[reward] = np.array(list(totals.values()))
+    score = rewards["score"]
+    assert np.abs(score).max() > 1
+    assert np.allclose(rewards["log_score"], np.sign(score) * np.log2(1 + np.abs(score)))
+    assert np.array_equal(rewards["win"], np.sign(score))
