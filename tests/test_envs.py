@@ -412,13 +412,13 @@ def test_illegal_actions_change_nothing(room):
 def test_log_score_is_the_logarithm_of_the_score():
     rewards = {}
     for reward in ("score", "log_score", "win"):
-        env = ddz_env.env("happy", reward=reward)
-        env.reset(seed=11)
-        totals = dict.fromkeys(env.possible_agents, 0.0)
-        for agent in env.agent_iter():
-            observation, gained, terminated, _, _ = env.last()
+        game = env("happy", reward=reward)
+        game.reset(seed=11)
+        totals = dict.fromkeys(game.possible_agents, 0.0)
+        for agent in game.agent_iter():
+            observation, gained, terminated, _, _ = game.last()
             totals[agent] += gained
-            env.step(None if terminated else int(np.flatnonzero(observation["action_mask"])[-1]))
+            game.step(None if terminated else int(np.flatnonzero(observation["action_mask"])[-1]))
         rewards[reward] = np.array(list(totals.values()))
     score = rewards["score"]
     assert np.abs(score).max() > 1
