@@ -2,7 +2,8 @@
 
 `python eval/speed.py --json speed.json`. All rows come from one run on one thread; each is the
 median of several rounds that take turns, so that rows compare where the machine's speed drifts.
-Everybody plays card play with random legal choices, but for `dmc_train`, which learns.
+Everybody makes random legal choices in card play, but for `dmc_train`, which learns, and the rows of
+other rooms, which play whole deals with all that comes before the play.
 """
 
 import os
@@ -20,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -74,10 +76,10 @@ def timed(advance: Callable[[], int]) -> Round:
     return play
 
 
-def core_games() -> Round:
-    """Whole random games inside the kernel."""
+def core_games(room: str = "play_only") -> Round:
+    """Whole random deals of a room inside the kernel, calls and all."""
     states, ids = records(STATE, 1), np.zeros(MAX_LEGAL, np.int32)
-    params = PRESETS["play_only"].params()
+    params = PRESETS[room].params()
     return timed(lambda: play_random_games(states, 2000, params, TABLES, ids))
 
 
@@ -187,6 +189,11 @@ ROWS: dict[str, tuple[str, Callable[[], Round | None]]] = {
     "openspiel_legal": ("OpenSpiel from Python, rules only", lambda: openspiel(False)),
     "openspiel_obs": ("OpenSpiel from Python, 159 floats", lambda: openspiel(True)),
     "rlcard_env": ("RLCard env.step", rlcard_env),
+    **{
+        f"core_{room}": (f"whole deals of {room}", partial(core_games, room))
+        for room in PRESETS
+        if room != "play_only"
+    },
 }
 
 
