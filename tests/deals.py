@@ -66,7 +66,7 @@ def choose(rng: random.Random, legal: list[str]) -> str:
 
 def fixed_choice(ids: np.ndarray, ply: int) -> int:
     """A choice that depends on nothing but the listed ids and the number of the decision."""
-    return int(ids[(7919 * ply + 31) % len(ids)])
+    return int(ids[(2654435761 * (ply + 1) >> 13) % len(ids)])
 
 
 def same_cards(one: str, other: str) -> bool:

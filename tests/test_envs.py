@@ -107,14 +107,15 @@ def play_aec(environment, seed, choose=fixed_choice):
 
 
 def play_parallel(environment, seed, choose=fixed_choice):
-    """The same through the parallel environment."""
+    """The same through the parallel environment: agents that are asked at once act in one step."""
     observations, infos = environment.reset(seed=seed)
     seen, rewards = [], []
     while environment.agents:
-        (agent,) = [a for a in AGENTS if infos[a]["asked"]]
-        action = choose(infos[agent]["legal_actions"], len(seen))
-        seen.append((agent, observations[agent], action))
-        actions = {a: action if a == agent else WAIT for a in AGENTS}
+        actions = dict.fromkeys(AGENTS, WAIT)
+        for agent in AGENTS:
+            if infos[agent]["asked"]:
+                actions[agent] = choose(infos[agent]["legal_actions"], len(seen))
+                seen.append((agent, observations[agent], actions[agent]))
         observations, reward, over, cut, infos = environment.step(actions)
         rewards.append(reward)
         assert not any(cut.values()) and len(set(over.values())) == 1
@@ -175,13 +176,30 @@ def test_win_rewards(room):
         assert play_parallel(parallel, seed)[1][-1] == wanted
 
 
-def test_a_void_deal_gives_nothing():
-    room = PRESETS["qq_classic"].replace(max_redeals=1)
+@pytest.mark.parametrize(
+    ("room", "choices"), [("qq_classic", 3), ("jj_classic", 3), ("happy", 12), ("happy_blind", 6)]
+)
+def test_a_void_deal_gives_nothing(room, choices):
+    """Everybody refuses (a blind grab by looking) until the last redeal too is thrown in."""
+    rules = PRESETS[room].replace(max_redeals=1)
     for reward in ("score", "win"):
-        environment = env(room, reward=reward)
-        seen, rewards = play_aec(environment, 3, lambda ids, _: 0)
-        assert len(seen) == 6 and environment.unwrapped.game.redeals == 1
-        assert {value for _, value in rewards} == {0.0}
+        aec, parallel = env(rules, reward=reward), parallel_env(rules, reward=reward)
+        seen, rewards = play_aec(aec, 3, refuse)
+        game = aec.unwrapped.game
+        assert len(seen) == 2 * choices and game.redeals == 1 and game.over
+        assert {value for _, value in rewards} == {0.0} and aec.agents == []
+        assert [agent for agent, _ in rewards[-3:]] == AGENTS
+        seen_2, rewards = play_parallel(parallel, 3, refuse)
+        assert all(same(one[1], two[1]) for one, two in zip(seen, seen_2, strict=True))
+        assert {value for reward in rewards for value in reward.values()} == {0.0}
+        assert parallel.game.to_bytes() == game.to_bytes() and parallel.agents == []
+        for agent in AGENTS:
+            assert parallel.observation_space(agent).contains(aec.observe(agent))
+
+
+def refuse(ids, _):
+    """The no; `look` rather than grab blind."""
+    return ids[0] if 0 in ids else action_id("look")
 
 
 @rooms
@@ -190,25 +208,32 @@ def test_who_is_not_asked(room):
     aec, parallel = env(room), parallel_env(room)
     aec.reset(seed=4)
     observations, infos = parallel.reset(seed=4)
-    for ply in range(12):
-        asked = aec.agent_selection
-        for agent in AGENTS:
-            seen = aec.observe(agent)
-            assert np.array_equal(seen["observation"], observations[agent]["observation"])
-            assert aec.observation_space(agent).contains(seen)
-            assert infos[agent]["asked"] == (agent == asked)
-            mask = np.flatnonzero(seen["action_mask"]).tolist()
-            listed = aec.infos[agent]["legal_actions"]
-            assert mask == listed.tolist() and listed.dtype == np.int32
-            other = np.flatnonzero(observations[agent]["action_mask"]).tolist()
-            assert other == infos[agent]["legal_actions"].tolist()
-            assert (len(mask) > 0) == (agent == asked)
-            assert other == (mask if agent == asked else [WAIT])
-        action = fixed_choice(infos[asked]["legal_actions"], ply)
-        aec.step(action)
-        observations, _, _, _, infos = parallel.step(
-            {agent: action if agent == asked else WAIT for agent in AGENTS}
-        )
+    at_once = set()
+    for ply in range(25):
+        asked = [agent for agent in AGENTS if infos[agent]["asked"]]
+        at_once.add((len(asked), aec.unwrapped.game.phase))
+        for turn in asked:  # one after another in the AEC environment, all see what they saw before
+            assert aec.agent_selection == turn
+            for agent in AGENTS:
+                seen = aec.observe(agent)
+                assert np.array_equal(seen["observation"], observations[agent]["observation"])
+                assert aec.observation_space(agent).contains(seen)
+                mask = np.flatnonzero(seen["action_mask"]).tolist()
+                listed = aec.infos[agent]["legal_actions"]
+                assert mask == listed.tolist() and listed.dtype == np.int32
+                other = np.flatnonzero(observations[agent]["action_mask"]).tolist()
+                assert other == infos[agent]["legal_actions"].tolist()
+                assert (len(mask) > 0) == (agent == turn)
+                if agent == turn:
+                    assert other == mask
+                elif agent not in asked:
+                    assert other == [WAIT]
+            aec.step(fixed_choice(infos[turn]["legal_actions"], ply))
+        actions = {a: fixed_choice(infos[a]["legal_actions"], ply) for a in AGENTS}
+        observations, _, _, _, infos = parallel.step(actions)
+    moments = ("show_before_deal", "show_at_6", "show_at_12", "double")
+    assert {item for item in at_once if item[0] != 1} <= {(3, phase) for phase in moments}
+    assert ((3, "show_before_deal") in at_once) == (room == "happy")
 
 
 def test_observations_are_kept():
@@ -391,21 +416,24 @@ def test_illegal_actions_change_nothing(room):
     for ply in range(20):
         asked = aec.agent_selection
         legal = aec.infos[asked]["legal_actions"]
+        at_once = [AGENTS[seat] for seat in parallel.game.asked]
+        waiting = {a: 0 if a in at_once else WAIT for a in AGENTS}
         seen, before = aec.observe(asked), aec.unwrapped.game.to_bytes()
         illegal = [a for a in rng.sample(range(64, n_actions(room)), 5) if a not in legal]
         for action in [*illegal, WAIT, -1, n_actions(room) + 99_999, None, 1.0, "no play"]:
             with pytest.raises(DdzError):
                 aec.step(action)
             with pytest.raises(DdzError):
-                parallel.step({a: action if a == asked else WAIT for a in AGENTS})
-        good = {a: fixed_choice(legal, ply) if a == asked else WAIT for a in AGENTS}
-        bystander = next(a for a in AGENTS if a != asked)
-        for actions in ({**good, bystander: 0}, {asked: good[asked]}, {**good, "player_3": 0}, {}):
+                parallel.step({**waiting, at_once[-1]: action})
+        good = {a: fixed_choice(legal, ply) if a in at_once else WAIT for a in AGENTS}
+        bad = [{**good, a: WAIT if a in at_once else 0} for a in AGENTS]
+        for actions in (*bad, {asked: good[asked]}, {**good, "player_3": 0}, {}):
             with pytest.raises(IllegalActionError, match="player_"):
                 parallel.step(actions)
         assert aec.agent_selection == asked and aec.observe(asked) is seen
         assert aec.unwrapped.game.to_bytes() == parallel.game.to_bytes() == before
-        aec.step(good[asked])
+        for agent in at_once:
+            aec.step(good[agent])
         parallel.step(good)
 
 
