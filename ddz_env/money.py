@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from ddz_env.errors import RuleError
+from ddz_env.moves import JOKERS, at_least, count_ones
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS
 
@@ -190,6 +193,12 @@ def settle(
     sign = 1 if landlord_wins else -1
     scores = [sign * sum(stakes), -sign * stakes[0], -sign * stakes[1]]
     return settle_scores(get_rules(rules), scores, 0, Room(coefficient=room, fee=fee), beans)
+
+
+def count_bombs(hand: int) -> int:
+    """The bombs in a packed hand: fours of a kind, and the rocket."""
+    rocket = hand & int(JOKERS) == int(JOKERS)
+    return int(count_ones(at_least(np.uint64(hand), 4))) + int(rocket)
 
 
 class EscapeCost(NamedTuple):

@@ -6,6 +6,7 @@ are silent or contradict themselves, which a custom room may take the other way.
 
 from dataclasses import dataclass, field, fields
 from dataclasses import replace as dataclass_replace
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
@@ -225,11 +226,11 @@ class RuleSet:
         Raises:
             RuleError: an unknown field, or a value out of range.
         """
-        known = {f.name for f in fields(self)}
+        known = sorted(f.name for f in fields(self))
         for name in changes:
             if name not in known:
-                options = ", ".join(sorted(known))
-                raise RuleError(f"unknown rule {name!r}; expected one of {options}")
+                near = ", ".join(get_close_matches(name, known, cutoff=0.0))
+                raise RuleError(f"unknown rule {name!r}; the nearest are {near}")
         return dataclass_replace(self, **{"name": "custom", **changes})
 
     def params(self) -> Params:

@@ -22,23 +22,17 @@ from ddz_env.money import (
     Role,
     Room,
     check_beans,
+    count_bombs,
     escape_cost,
     pay_escape,
     settle_scores,
 )
-from ddz_env.moves import JOKERS, at_least, count_ones
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, multiply, show_multiplier
 from ddz_env.state import NOT_ASKED, Phase
 from ddz_env.table_file import HOUSE, Entry, Saved, dump, parse, read, write
 from ddz_env.vector import Legal, check_seed, deal_seeds
 from ddz_env.view import VIEW, cut_view
-
-
-def count_bombs(hand: int) -> int:
-    """The bombs in a packed hand: fours of a kind, and the rocket."""
-    rocket = hand & int(JOKERS) == int(JOKERS)
-    return int(count_ones(at_least(np.uint64(hand), 4))) + int(rocket)
 
 
 class Table:
@@ -78,33 +72,19 @@ class Table:
         rules = get_rules(rules)
         start = check_beans("beans", [room.beans] * 3 if beans is None else beans)
         key = int(deal_seeds(check_seed(seed), 1)[0])
-        zeros = [0, 0, 0]
-        self._set(
-            Saved(
-                rules,
-                room,
-                int(seed),
-                key,
-                0,
-                -1,
-                start,
-                start,
-                zeros,
-                zeros,
-                [False] * 3,
-                [],
-                None,
-            )
-        )
+        self._set(Saved(rules, room, int(seed), key, start, start))
 
     def _set(self, saved: Saved) -> None:
         """Take everything over from one value."""
         self.rules, self.room, self.seed = saved.rules, saved.room, saved.seed
-        self.game, self.deals, self.ledger = saved.game, saved.deals, list(saved.ledger)
+        self.deals, self.ledger = saved.deals, list(saved.ledger)
         self.beans, self.winnings = list(saved.beans), list(saved.winnings)
         self.autos = list(saved.auto)
         self._key, self._first, self._start = saved.key, saved.first, list(saved.start)
         self._quarters = list(saved.points)
+        self.game, self._unfled = saved.game, None
+        if saved.fled and saved.game is not None:
+            self._end(saved.game)
         self._params = self.rules.params()
         self._bot = make_bot(self.rules.autoplay)
 
@@ -159,7 +139,7 @@ class Table:
             # Before the first phase, which may be the doubling in a room without calls.
             game.state["may_double"] = enough
             start_from_deck(game.state, self._params)
-        self.game = game
+        self.game, self._unfled = game, None
         return game
 
     def deal(self, cards: Any = None) -> Game:
@@ -284,7 +264,7 @@ class Table:
 
     def _play_multiplier(self, game: Game) -> int:
         """Robs, shows, blind grab, raises and bombs: what escapes count, without the room's own."""
-        state, params = game.state, self._params._replace(start_multiplier=1)
+        state, params = game.state, self.rules.replace(start_multiplier=1).params()
         bombs = int(state["bombs"])
         if self.rules.escape in ("by_multiplier", "actual"):
             dealt = self.rules.escape_bombs == "all_dealt"
@@ -334,13 +314,18 @@ class Table:
             others.reverse()
         cost = self._escape_cost(game, seat, others)
         amounts, house = pay_escape(cost, seat, others, self.room, self.beans)
-        game.state["phase"] = Phase.OVER
-        game.state["choices"] = NOT_ASKED
+        self._end(game)
         self._quarters[seat] -= int(cost.penalty * QUARTERS)
         for other, gain in zip(others, cost.others, strict=True):
             self._quarters[other] += int(gain * QUARTERS)
         self._book("escape", amounts, house)
         return cost
+
+    def _end(self, game: Game) -> None:
+        """End a deal that somebody fled from; as it was it stays in files, which check records."""
+        self._unfled = game.clone()
+        game.state["phase"] = Phase.OVER
+        game.state["choices"] = NOT_ASKED
 
     # ------------------------------------------------------------------------------------ files
 
@@ -360,7 +345,8 @@ class Table:
                 winnings=self.winnings,
                 auto=self.autos,
                 ledger=self.ledger,
-                game=self.game,
+                game=self._unfled or self.game,
+                fled=self._unfled is not None,
             )
         )
 

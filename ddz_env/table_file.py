@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,15 +39,16 @@ class Saved(NamedTuple):
     room: Room
     seed: int  # the table's own
     key: int  # of the next deal
-    deals: int  # deals begun
-    first: int  # who called first in the last deal, -1 before the first deal
-    start: list[int]  # beans of each seat at the beginning
-    beans: list[int]  # and now
-    points: list[int]  # quarter points of each seat
-    winnings: list[int]  # accumulated bean points of each seat
-    auto: list[bool]  # seats on auto-play
-    ledger: list[Entry]
-    game: Game | None  # the last deal
+    start: Sequence[int]  # beans of each seat at the beginning
+    beans: Sequence[int]  # and now
+    deals: int = 0  # deals begun
+    first: int = -1  # who called first in the last deal, -1 before the first deal
+    points: Sequence[int] = (0, 0, 0)  # quarter points of each seat
+    winnings: Sequence[int] = (0, 0, 0)  # accumulated bean points of each seat
+    auto: Sequence[bool] = (False, False, False)  # seats on auto-play
+    ledger: Sequence[Entry] = ()
+    game: Game | None = None  # the last deal
+    fled: bool = False  # whether somebody fled from it as it is
 
 
 def _digest(data: dict[str, Any]) -> str:
@@ -135,6 +137,9 @@ def _parse(data: dict[str, Any]) -> Saved:
     auto = data["auto"]
     if not (isinstance(auto, list) and [type(on) for on in auto] == [bool] * 3):
         raise FormatError(f"table: auto: expected true or false of three seats, got {auto!r}")
+    game = _game(data["game"], rules, deals)
+    if data["fled"] is not False and (data["fled"] is not True or game is None or game.over):
+        raise FormatError(f"table: fled: {data['fled']!r}, the last deal does not fit")
     return Saved(
         rules=rules,
         room=room,
@@ -148,7 +153,8 @@ def _parse(data: dict[str, Any]) -> Saved:
         winnings=_three("winnings", data["winnings"], -MOST),
         auto=list(auto),
         ledger=ledger,
-        game=_game(data["game"], rules, deals),
+        game=game,
+        fled=data["fled"],
     )
 
 

@@ -193,7 +193,7 @@ def test_rule_fields_at_their_bounds():
 
 
 def test_unknown_rules():
-    refused(lambda: PRESETS["play_only"].replace(jokers=3), "jokers", "spring")
+    refused(lambda: PRESETS["play_only"].replace(springs=3), "springs", "spring")
     with pytest.raises(dataclasses.FrozenInstanceError):
         PRESETS["play_only"].spring = True  # type: ignore[misc]
     with pytest.raises(TypeError):

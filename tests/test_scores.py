@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from seats import CRAZY, LAIDOU
 
 from ddz_env import PRESETS, RuleError, RuleSet
 from ddz_env.levels import TITLES, title
@@ -22,12 +23,6 @@ from ddz_env.money import (
 )
 from ddz_env.scoring import deal_scores
 
-# The rooms with wild cards, as far as their score, payment and escapes go: other fields only.
-CRAZY = PRESETS["happy"].replace(
-    show_at_6=0, show_at_12=0, show_before_deal=4, shows_combine="product", double=False,
-    spring=False, escape="actual", winner_cap="none", landlord_short="equally", table_fee=False,
-)  # fmt: skip
-LAIDOU = PRESETS["qq_classic"].replace(all_pass="first_bidder", escape="lost_deal")
 ROOMS = {**PRESETS, "crazy_laizi": CRAZY, "laidou": LAIDOU}
 NOT_YET = {"laizi-bombs", "laizi-cap"}  # soft and hard bombs, a quarter of the points, the cap
 
