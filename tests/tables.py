@@ -5,6 +5,7 @@ import numpy as np
 from ddz_env import VecEnv
 from ddz_env.cards import count_cards, from_text
 from ddz_env.catalogue import TABLES, action_id
+from ddz_env.features import MAX_STATE_BITS, encode_state
 from ddz_env.state import Phase
 from ddz_env.vector import Legal
 
@@ -31,6 +32,12 @@ def many_positions(rules="play_only", num_envs=120, stops=(1, 7, 18, 33, 52, 80)
     sizes = np.concatenate([np.diff(legal.offsets) for _, legal in parts])
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     return views, Legal(offsets, np.concatenate([legal.ids for _, legal in parts]))
+
+
+def features(view):
+    """The ones of a view's features, in order."""
+    bits = np.zeros(MAX_STATE_BITS, np.uint16)
+    return sorted(bits[: encode_state(view, TABLES, bits, 0)].tolist())
 
 
 def copied(legal):
