@@ -39,23 +39,23 @@ def lead(hand, tables):
     low = lowest(at_least(hand, 1))
     held = _held(hand, low)
     if hand == JOKERS:
-        return np.int64(tables.groups[_ROCKET, 1, 14].start)
+        return np.int64(tables[0].groups[_ROCKET, 1, 14].start)
     if held == 4:
-        return np.int64(tables.groups[_BOMB, 1, low].start)
+        return np.int64(tables[0].groups[_BOMB, 1, low].start)
     if held == 3:
         length = 1
         while low + length <= ACE and _held(hand, low + length) == 3:
             length += 1
         if low > ACE or length == 1:
-            return np.int64(tables.groups[_TRIO, 1, low].start)
-        return np.int64(tables.groups[_AIRPLANE, length, low + length - 1].start)
+            return np.int64(tables[0].groups[_TRIO, 1, low].start)
+        return np.int64(tables[0].groups[_AIRPLANE, length, low + length - 1].start)
     # Solo chains are made of what bombs and trios have left: whole runs of five ranks or more.
     length = 0
     while low + length <= ACE and 1 <= _held(hand, low + length) <= 2:
         length += 1
     if length >= _CHAIN_MIN:
-        return np.int64(tables.groups[_SOLO_CHAIN, length, low + length - 1].start)
-    return np.int64(tables.groups[_PAIR if held == 2 else _SOLO, 1, low].start)
+        return np.int64(tables[0].groups[_SOLO_CHAIN, length, low + length - 1].start)
+    return np.int64(tables[0].groups[_PAIR if held == 2 else _SOLO, 1, low].start)
 
 
 @njit([types.int64(T_VIEW, T_IDS, T_U64, T_TABLES)])
@@ -65,9 +65,9 @@ def choose(view, ids, seed, tables):
         return greedy_bid(view, ids)
     if view.last_seat < 0:
         return lead(view.hand, tables)
-    last = tables.actions[view.last_action]
+    last = tables[0].actions[view.last_action]
     for j in range(ids.shape[0]):  # ids of one type are in the order of rank
-        play = tables.actions[ids[j]]
+        play = tables[0].actions[ids[j]]
         if play.category == last.category and play.length == last.length:
             return np.int64(ids[j])
     before = (view.seat + 2) % 3

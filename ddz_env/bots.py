@@ -130,9 +130,9 @@ def play_cost(action, leading, tables):
     The rank of the main part, then the ranks of the kickers; a lead is the cheaper the more cards
     it takes along. Bombs cost more than anything else.
     """
-    play = tables.actions[action]
+    play = tables[0].actions[action]
     cost = 1000 * np.int64(play.rank)
-    kickers = play.need - tables.groups[play.category, play.length, play.rank].main
+    kickers = play.need - tables[0].groups[play.category, play.length, play.rank].main
     for rank in range(15):
         cost += rank * np.int64((kickers >> U64(4 * rank)) & U64(15))
     if leading:
@@ -150,17 +150,17 @@ def greedy_play(view, ids, tables):
     leading = view.last_seat < 0
     for j in range(ids.shape[0]):
         action = np.int64(ids[j])
-        if action and tables.actions[action].need == view.hand:
+        if action and tables[0].actions[action].need == view.hand:
             return action
     if not leading and view.seat != view.landlord and view.last_seat != view.landlord:
         return 0
     best, best_go, best_cost = np.int64(ids[0]), 1000, 0
     for j in range(ids.shape[0]):
         action = np.int64(ids[j])
-        go = plays_to_go(view.hand - tables.actions[action].need, THOROUGH)
+        go = plays_to_go(view.hand - tables[0].actions[action].need, THOROUGH)
         if action == 0:
             go += PASS_PENALTY
-        elif tables.actions[action].category >= _BOMB and go > 1:
+        elif tables[0].actions[action].category >= _BOMB and go > 1:
             go += BOMB_PENALTY
         cost = play_cost(action, leading, tables)
         if go < best_go or (go == best_go and cost < best_cost):
@@ -189,7 +189,7 @@ def trustee_lead(view, ids, tables):
     """All cards of the lowest rank that are no bomb and no half of the rocket; else a bomb."""
     best, best_rank = np.int64(ids[0]), 99
     for j in range(ids.shape[0]):
-        play = tables.actions[ids[j]]
+        play = tables[0].actions[ids[j]]
         rank = np.int64(play.rank)
         held = (view.hand >> U64(4 * rank)) & U64(15)
         if play.category > _TRIO or U64(play.size) != held or rank >= best_rank:
@@ -198,7 +198,7 @@ def trustee_lead(view, ids, tables):
             best, best_rank = np.int64(ids[j]), rank
     if best_rank == 99:
         for j in range(ids.shape[0]):
-            if tables.actions[ids[j]].category >= _BOMB:
+            if tables[0].actions[ids[j]].category >= _BOMB:
                 return np.int64(ids[j])
     return best
 
@@ -214,13 +214,13 @@ def trustee_choice(view, ids, tables):
     if view.phase != _PLAY:
         return np.int64(ids[0])
     for j in range(ids.shape[0]):
-        if ids[j] and tables.actions[ids[j]].need == view.hand:
+        if ids[j] and tables[0].actions[ids[j]].need == view.hand:
             return np.int64(ids[j])
     if view.last_seat < 0:
         return trustee_lead(view, ids, tables)
     if view.seat != view.landlord and view.last_seat != view.landlord:
         return 0
-    if ids.shape[0] > 1 and tables.actions[ids[1]].category < _BOMB:
+    if ids.shape[0] > 1 and tables[0].actions[ids[1]].category < _BOMB:
         return np.int64(ids[1])  # replies are listed from the lowest of the same type
     return 0
 

@@ -19,11 +19,10 @@ Main parts and kickers follow rules par. 2. Counts (each tested):
 from collections.abc import Iterator
 from enum import IntEnum, IntFlag
 from itertools import combinations, combinations_with_replacement
-from typing import NamedTuple
 
 import numpy as np
 
-from ddz_env._jit import records
+from ddz_env._jit import records, row_type
 from ddz_env.cards import BIG_JOKER, RANKS, SMALL_JOKER, pack
 from ddz_env.errors import PlayError
 from ddz_env.rules import RuleSet, get_rules
@@ -124,11 +123,28 @@ GROUP = np.dtype(
 """One row of the table of groups: the plays of one category, length and rank."""
 
 
-class Tables(NamedTuple):
-    """What kernels need of the catalogue. Two arrays only: kernels pass them at every call."""
+CODE = 16
+"""Numbers of an entry of `TABLES.codes`."""
 
-    actions: np.ndarray  # ACTION[N_ACTIONS], by id
-    groups: np.ndarray  # GROUP[15, 13, 15], by category, length, rank
+
+def _card_codes() -> np.ndarray:
+    """The thermometer bits of every count of three neighbouring ranks, flat.
+
+    Entry `4096 * k + word` is for ranks 3k, 3k + 1, 3k + 2 with the counts that the 12-bit `word`
+    holds: 12 places for bits (rank r with n cards sets 4r .. 4r+n-1, the jokers 52 and 53) and, as
+    number 12, how many they are. The encoder copies whole entries instead of looking at cards.
+    """
+    codes = np.zeros((5, 4096, CODE), np.uint16)
+    for part in range(5):
+        for word in range(4096):
+            bits: list[int] = []
+            for i in range(3):
+                rank, n = 3 * part + i, min(word >> (4 * i) & 15, 4)
+                first = 4 * rank if rank < SMALL_JOKER else rank + 39
+                bits += range(first, first + n)
+            codes[part, word, : len(bits)] = bits
+            codes[part, word, 12] = len(bits)
+    return codes.reshape(-1)
 
 
 def _mains(category: Category) -> Iterator[tuple[int, int, list[int]]]:
@@ -177,7 +193,7 @@ def _kickers(category: Category, main: list[int]) -> Iterator[tuple[tuple[int, .
             yield ranks, _kicker_bits(main, ranks)
 
 
-def _build() -> tuple[Tables, list[str]]:
+def _build() -> tuple[np.ndarray, list[str]]:
     """The tables and the text of every action."""
     texts = [""] * FIRST_PLAY
     for text, action in CHOICES.items():
@@ -197,7 +213,7 @@ def _build() -> tuple[Tables, list[str]]:
                 (wide if bits else default).append((row, text, pack(cards)))
     rows = default + wide
     actions = records(ACTION, FIRST_PLAY + len(rows))
-    groups = np.zeros((len(Category), 13, 15), GROUP)
+    groups = records(GROUP, len(Category) * 13 * 15).reshape(len(Category), 13, 15)
     for i, (row, text, cards) in enumerate(rows):
         action = FIRST_PLAY + i
         actions[action] = row
@@ -208,16 +224,24 @@ def _build() -> tuple[Tables, list[str]]:
         if group[prefix + "count"] == 0:
             group[prefix + "start"] = action
         group[prefix + "count"] += 1
-    tables = Tables(actions, groups)
-    for array in tables:
-        array.flags.writeable = False
+    parts = {"actions": actions, "groups": groups, "codes": _card_codes()}
+    layout = [(k, row_type(v.dtype), v.shape) for k, v in parts.items()]
+    tables = records(np.dtype(layout, align=True), 1)
+    for name, values in parts.items():
+        tables[name][0] = values
+    tables.flags.writeable = False
     return tables, texts
 
 
 TABLES, TEXTS = _build()
+"""What kernels need of the catalogue: an array of one record, so that a call passes little. Fields:
+`actions` ACTION[N_ACTIONS] by id; `groups` GROUP[15, 13, 15] by category, length and rank; `codes`
+uint16[5 * 4096 * CODE], bits of three ranks (`_card_codes`)."""
+ACTIONS = TABLES["actions"][0]
+"""The table of actions, `ACTION[N_ACTIONS]`, by id."""
 N_ACTIONS = len(TEXTS)
 """Ids of all rooms: 64 choices, the plays of the default kicker rule, the wider ones."""
-N_DEFAULT_ACTIONS = FIRST_PLAY + int(np.count_nonzero(TABLES.actions["kicker"][FIRST_PLAY:] == 0))
+N_DEFAULT_ACTIONS = FIRST_PLAY + int(np.count_nonzero(ACTIONS["kicker"][FIRST_PLAY:] == 0))
 """Ids of the rooms with the default kicker rule: 64 + 27,471."""
 _IDS = {text: i for i, text in enumerate(TEXTS) if text}
 
@@ -264,7 +288,7 @@ def action_id(text: str) -> int:
 def catalogue_counts(rules: "str | RuleSet" = "play_only") -> dict[str, int]:
     """How many plays of each category a room has, by the category's name; pass is not counted."""
     params = get_rules(rules).params()
-    plays = TABLES.actions[FIRST_PLAY:]
+    plays = ACTIONS[FIRST_PLAY:]
     allowed = (plays["kicker"] & ~np.uint8(params.kickers)) == 0
     return {
         category.name.lower(): int(np.count_nonzero(allowed & (plays["category"] == category)))

@@ -13,7 +13,16 @@ from ddz_env import phases
 from ddz_env._jit import njit
 from ddz_env.cards import BOTTOM_SIZE, DECK_SIZE, HAND_SIZE, deck
 from ddz_env.catalogue import FIRST_PLAY, N_ACTIONS, Category
-from ddz_env.moves import T_IDS, T_INT, T_PARAMS, T_TABLES, T_U64, contains, list_leads, list_replies
+from ddz_env.moves import (
+    T_IDS,
+    T_INT,
+    T_PARAMS,
+    T_TABLES,
+    T_U64,
+    contains,
+    list_leads,
+    list_replies,
+)
 from ddz_env.scoring import T_STATE, settle
 from ddz_env.state import MAX_HISTORY, NOT_ASKED, STATE, Phase
 
@@ -256,7 +265,7 @@ def apply_play(state, action, tables):
         if state.passes == 2:
             _clear_trick(state)
         return False
-    cards = tables.actions[action].need
+    cards = tables[0].actions[action].need
     state.hands[seat] -= cards
     state.played[seat] += cards
     state.plays[seat] += 1
@@ -264,7 +273,7 @@ def apply_play(state, action, tables):
     state.last_seat = seat
     state.last_action = action
     state.last_cards = cards
-    if tables.actions[action].category >= _BOMB:
+    if tables[0].actions[action].category >= _BOMB:
         state.bombs += 1
     if state.hands[seat] == U64(0):
         state.winner = seat
@@ -278,7 +287,7 @@ def legal(state, params, tables, out):
     Args:
         state: a game, not changed.
         params: the room's `Params`.
-        tables: the catalogue's `Tables`.
+        tables: the catalogue's `TABLES`.
         out: int32 buffer with room for `MAX_LEGAL` ids.
     """
     phase = state.phase
@@ -327,14 +336,14 @@ def is_legal(state, action, params, tables):
         return _is_legal_choice(state, action)
     if action < FIRST_PLAY or action >= N_ACTIONS:
         return action == 0 and state.last_seat >= 0
-    play = tables.actions[action]
+    play = tables[0].actions[action]
     if not (params.categories >> play.category) & 1 or play.kicker & ~params.kickers:
         return False
     if not contains(state.hands[state.turn], play.need):
         return False
     if state.last_seat < 0:
         return True
-    last = tables.actions[state.last_action]
+    last = tables[0].actions[state.last_action]
     if play.category == last.category:
         return play.length == last.length and play.rank > last.rank
     return play.category >= _BOMB and play.category > last.category
@@ -362,7 +371,7 @@ def _apply_choice(state, action, params):
 def apply(state, action, params, tables):
     """Make a legal choice for the seat on turn; legality is the caller's duty (`is_legal`)."""
     if state.phase == _PLAY:
-        phases.record(state, state.turn, action, tables.actions[action].need)
+        phases.record(state, state.turn, action, tables[0].actions[action].need)
         ended = apply_play(state, action, tables)
     else:
         ended = _apply_choice(state, action, params)

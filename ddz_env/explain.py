@@ -3,14 +3,14 @@
 import numpy as np
 
 from ddz_env.cards import RANKS, from_text, unpack
-from ddz_env.catalogue import FIRST_PLAY, TABLES, TEXTS, Category, action_id
+from ddz_env.catalogue import ACTIONS, FIRST_PLAY, TABLES, TEXTS, Category, action_id
 from ddz_env.errors import CardError, PlayError, RuleError
 from ddz_env.moves import MAX_LEGAL, contains, list_leads, list_replies
 from ddz_env.rules import RuleSet, get_rules
 
 
 def _category(action: int) -> str:
-    return Category(int(TABLES.actions[action]["category"])).name.lower()
+    return Category(int(ACTIONS[action]["category"])).name.lower()
 
 
 def _missing(hand: int, need: int) -> str:
@@ -27,7 +27,7 @@ def why_illegal(hand: int, last: int, action: int, rules: RuleSet) -> str:
     params = rules.params()
     if action == 0:
         return "" if last else "who leads must play"
-    play, beaten = TABLES.actions[action], TABLES.actions[last]
+    play, beaten = ACTIONS[action], ACTIONS[last]
     name = _category(action)
     if not params.categories >> int(play["category"]) & 1:
         return f"room {rules.name} has no {name}"
@@ -72,7 +72,7 @@ def _parse_position(
     last_id = action_id(last)
     if last_id < FIRST_PLAY:
         raise PlayError(f"last {last!r}: expected a play, or None when leading")
-    play, params = TABLES.actions[last_id], room.params()
+    play, params = ACTIONS[last_id], room.params()
     if not params.categories >> int(play["category"]) & 1 or int(play["kicker"]) & ~params.kickers:
         raise PlayError(f"last {last!r}: room {room.name!r} has no such play")
     return cards, last_id, room
@@ -132,6 +132,6 @@ def explain(
     if action == 0:
         return "legal: pass, since there is a play to beat"
     name = _category(action)
-    rank = RANKS[TABLES.actions[action]["rank"]]
+    rank = RANKS[ACTIONS[action]["rank"]]
     verb = f"beats {last}" if last_id else "can be led"
     return f"legal: {play} is a {name} of rank {rank}, which {verb}"

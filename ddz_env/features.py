@@ -14,9 +14,9 @@ from numba import types
 
 from ddz_env._jit import njit
 from ddz_env.cards import DECK_SIZE
-from ddz_env.catalogue import FIRST_PLAY, TABLES
+from ddz_env.catalogue import ACTIONS, CODE, FIRST_PLAY
 from ddz_env.decompose import FAST, plays_to_go
-from ddz_env.moves import T_INT, T_TABLES, T_U64, at_least, hand_size, lowest
+from ddz_env.moves import T_INT, T_TABLES, T_U64, hand_size
 from ddz_env.state import N_PHASES, Phase
 from ddz_env.view import T_VIEW
 
@@ -94,12 +94,12 @@ def _offsets(schema_fields: tuple[Field, ...]) -> tuple[dict[str, int], int]:
 
 STATE_OFFSETS, STATE_SIZE = _offsets(STATE_FIELDS)
 ACTION_OFFSETS, ACTION_SIZE = _offsets(ACTION_FIELDS)
-MAX_STATE_BITS = DECK_SIZE + 3 + 3 * 20 + DECK_SIZE + len(STATE_FIELDS) + 2 * 5
+MAX_STATE_BITS = DECK_SIZE + 3 + 3 * 20 + DECK_SIZE + len(STATE_FIELDS) + 2 * 5 + 12
 """A bound on the ones of a state: hand, unseen, shown and played are one deck; bottom; three plays
 of 20 cards at most; the history is of one deck at most; one bit for every other field, three for
-five of them."""
-MAX_ACTION_BITS = 20 + len(ACTION_FIELDS)
-"""A bound on the ones of an action: the cards taken and left are one hand."""
+five of them; room for the encoder to write beyond."""
+MAX_ACTION_BITS = 20 + len(ACTION_FIELDS) + 12
+"""A bound on the ones of an action: the cards taken and left are one hand; room beyond."""
 SCHEMA_NAME = "ddz-obs-v0"
 
 
@@ -120,24 +120,24 @@ A_CHOICE, A_CARDS, A_LEFT, A_CATEGORY, A_LENGTH, A_RANK, A_COUNT, A_TO_GO = ACTI
 _PLAY = int(Phase.PLAY)
 
 
-@njit([types.int64(T_U64, T_INT, T_BITS, T_INT)])
-def _put_cards(cards, offset, out, n):
-    """Append the bits of packed cards; the new length."""
-    for copy in range(1, 5):
-        held = at_least(cards, copy)
-        if held == U64(0):
-            break
-        while held != U64(0):
-            rank = lowest(held)
-            held &= held - U64(1)
-            bit = 4 * rank + copy - 1 if rank < 13 else rank + 39
-            out[n] = offset + bit
-            n += 1
+@njit([types.int64(T_U64, T_INT, T_TABLES, T_BITS, T_INT)], inline="always")
+def _put_cards(cards, offset, tables, out, n):
+    """Append the bits of packed cards; the new length. Writes up to 12 places further."""
+    entry = 0
+    while cards != U64(0):
+        word = np.int64(cards & U64(0xFFF))
+        if word != 0:
+            code = (entry + word) * CODE
+            for k in range(12):
+                out[n + k] = tables[0].codes[code + k] + offset
+            n += np.int64(tables[0].codes[code + 12])
+        cards >>= U64(12)
+        entry += 4096
     return n
 
 
-@njit([types.int64(T_VIEW, T_BITS, T_INT)])
-def _put_history(view, out, n):
+@njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
+def _put_history(view, tables, out, n):
     """Append the cards of the last decisions of the play, latest first."""
     last = view.n_history - 1
     for back in range(HISTORY):
@@ -145,7 +145,7 @@ def _put_history(view, out, n):
         # Calls take no cards, so reading on into them adds nothing.
         if i < 0:
             break
-        n = _put_cards(view.history_cards[i], S_HISTORY + CARDS * back, out, n)
+        n = _put_cards(view.history_cards[i], S_HISTORY + CARDS * back, tables, out, n)
     return n
 
 
@@ -190,24 +190,24 @@ def encode_state(view, tables, out, n):
     """
     seat = view.seat
     nxt, prv = (seat + 1) % 3, (seat + 2) % 3
-    n = _put_cards(view.hand, S_HAND, out, n)
-    n = _put_cards(view.unseen, S_UNSEEN, out, n)
-    n = _put_cards(view.hands[nxt], S_SHOWN_NEXT, out, n)
-    n = _put_cards(view.hands[prv], S_SHOWN_PREV, out, n)
-    n = _put_cards(view.bottom, S_BOTTOM, out, n)
-    n = _put_cards(view.last_cards, S_TO_BEAT, out, n)
+    n = _put_cards(view.hand, S_HAND, tables, out, n)
+    n = _put_cards(view.unseen, S_UNSEEN, tables, out, n)
+    n = _put_cards(view.hands[nxt], S_SHOWN_NEXT, tables, out, n)
+    n = _put_cards(view.hands[prv], S_SHOWN_PREV, tables, out, n)
+    n = _put_cards(view.bottom, S_BOTTOM, tables, out, n)
+    n = _put_cards(view.last_cards, S_TO_BEAT, tables, out, n)
     # Seats decide in turn: who has just decided is one back, who is on turn now is three back.
     back = (view.turn - nxt + 2) % 3 + 1
     if view.n_history >= back:
-        n = _put_cards(view.history_cards[view.n_history - back], S_LAST_NEXT, out, n)
+        n = _put_cards(view.history_cards[view.n_history - back], S_LAST_NEXT, tables, out, n)
     back = (view.turn - prv + 2) % 3 + 1
     if view.n_history >= back:
-        n = _put_cards(view.history_cards[view.n_history - back], S_LAST_PREV, out, n)
-    n = _put_cards(view.played[seat], S_PLAYED_SELF, out, n)
-    n = _put_cards(view.played[nxt], S_PLAYED_NEXT, out, n)
-    n = _put_cards(view.played[prv], S_PLAYED_PREV, out, n)
+        n = _put_cards(view.history_cards[view.n_history - back], S_LAST_PREV, tables, out, n)
+    n = _put_cards(view.played[seat], S_PLAYED_SELF, tables, out, n)
+    n = _put_cards(view.played[nxt], S_PLAYED_NEXT, tables, out, n)
+    n = _put_cards(view.played[prv], S_PLAYED_PREV, tables, out, n)
     role = 3 if view.landlord < 0 else (seat - view.landlord + 3) % 3
-    last = tables.actions[view.last_action]
+    last = tables[0].actions[view.last_action]
     out[n] = S_COUNT_SELF + np.int64(view.counts[seat])
     out[n + 1] = S_COUNT_NEXT + np.int64(view.counts[nxt])
     out[n + 2] = S_COUNT_PREV + np.int64(view.counts[prv])
@@ -221,7 +221,7 @@ def encode_state(view, tables, out, n):
     if view.last_seat != seat:
         out[n] = S_TRICK + (0 if view.last_seat < 0 else 1 if view.last_seat == nxt else 2)
         n += 1
-    return _put_history(view, out, n)
+    return _put_history(view, tables, out, n)
 
 
 @njit([types.int64(T_U64, T_INT, T_TABLES, T_BITS, T_INT)])
@@ -230,7 +230,7 @@ def encode_action(hand, action, tables, out, n):
 
     `out` needs room for `MAX_ACTION_BITS` more.
     """
-    play = tables.actions[action]
+    play = tables[0].actions[action]
     left = hand - play.need
     if action < FIRST_PLAY:
         out[n] = A_CHOICE + action
@@ -240,8 +240,8 @@ def encode_action(hand, action, tables, out, n):
     out[n + 2] = A_LENGTH + play.length
     out[n + 3] = A_COUNT + hand_size(left)
     out[n + 4] = A_TO_GO + min(plays_to_go(left, FAST), 15)
-    n = _put_cards(play.need, A_CARDS, out, n + 5)
-    return _put_cards(left, A_LEFT, out, n)
+    n = _put_cards(play.need, A_CARDS, tables, out, n + 5)
+    return _put_cards(left, A_LEFT, tables, out, n)
 
 
 def dense(bits: np.ndarray, size: int) -> np.ndarray:
@@ -251,4 +251,4 @@ def dense(bits: np.ndarray, size: int) -> np.ndarray:
     return row
 
 
-assert TABLES.actions["length"].max() < 13 and STATE_SIZE < 65536
+assert ACTIONS["length"].max() < 13 and STATE_SIZE < 65536

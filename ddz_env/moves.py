@@ -5,12 +5,12 @@ with the top bit of every nibble set first, `((hand | H) - need) & H == H`.
 """
 
 import numpy as np
-from numba import typeof, types
+from numba import from_dtype, typeof, types
 
 from ddz_env._jit import njit
 from ddz_env.cards import BIG_JOKER
 from ddz_env.catalogue import COPIES, TABLES, Category
-from ddz_env.rules import RuleSet
+from ddz_env.rules import PARAMS
 
 U64 = np.uint64
 HIGH = U64(0x8888888888888888)
@@ -24,7 +24,7 @@ MAX_LEGAL = 27_472 + 3_000
 T_U64, T_INT = types.uint64, types.int64
 T_IDS = types.int32[::1]
 T_TABLES = typeof(TABLES)
-T_PARAMS = typeof(RuleSet().params())
+T_PARAMS = from_dtype(PARAMS)
 
 _SOLO, _BOMB, _ROCKET = int(Category.SOLO), int(Category.BOMB), int(Category.ROCKET)
 _SOLO_CHAIN, _LAST_CHAIN = int(Category.SOLO_CHAIN), int(Category.AIRPLANE_WITH_PAIRS)
@@ -74,13 +74,13 @@ def hand_size(hand):
 @njit([types.int64(T_U64, T_INT, T_INT, T_INT, T_TABLES, T_IDS, T_INT)], inline="always")
 def _add_group(hand, category, length, rank, tables, out, n):
     """Append the plays of a group whose main part the hand holds to `out[n:]`; the new length."""
-    start = np.int64(tables.groups[category, length, rank].start)
-    count = np.int64(tables.groups[category, length, rank].count)
+    start = np.int64(tables[0].groups[category, length, rank].start)
+    count = np.int64(tables[0].groups[category, length, rank].count)
     if count == 1:  # the main part is the whole play
         out[n] = start
         return n + 1
     for action in range(start, start + count):
-        if contains(hand, tables.actions[action].need):
+        if contains(hand, tables[0].actions[action].need):
             out[n] = action
             n += 1
     return n
@@ -89,10 +89,10 @@ def _add_group(hand, category, length, rank, tables, out, n):
 @njit([types.int64(T_U64, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)])
 def _add_wide_group(hand, category, length, rank, params, tables, out, n):
     """Append one group's plays of wider kicker rules."""
-    start = tables.groups[category, length, rank].wide_start
-    for action in range(start, start + tables.groups[category, length, rank].wide_count):
-        if tables.actions[action].kicker & ~params.kickers == 0:
-            if contains(hand, tables.actions[action].need):
+    start = tables[0].groups[category, length, rank].wide_start
+    for action in range(start, start + tables[0].groups[category, length, rank].wide_count):
+        if tables[0].actions[action].kicker & ~params.kickers == 0:
+            if contains(hand, tables[0].actions[action].need):
                 out[n] = action
                 n += 1
     return n
@@ -127,7 +127,7 @@ def list_leads(hand, params, tables, out):
     Args:
         hand: packed hand, uint64.
         params: the room's `Params`.
-        tables: the catalogue's `Tables`.
+        tables: the catalogue's `TABLES`.
         out: int32 buffer with room for `MAX_LEGAL` ids.
     """
     n = 0
@@ -144,12 +144,12 @@ def list_leads(hand, params, tables, out):
         starts = found
         length = 1
         while starts != U64(0):
-            if tables.groups[category, length, ACE].count != 0:
+            if tables[0].groups[category, length, ACE].count != 0:
                 n = _add_groups(hand, starts, category, length, tables, out, n)
             starts &= found >> U64(4 * length)
             length += 1
     if hand & JOKERS == JOKERS:
-        out[n] = tables.groups[_ROCKET, 1, BIG_JOKER].start
+        out[n] = tables[0].groups[_ROCKET, 1, BIG_JOKER].start
         n += 1
     if params.kickers:
         n = _add_wide(hand, params, tables, out, n)
@@ -164,14 +164,14 @@ def list_replies(hand, last, params, tables, out):
         hand: packed hand, uint64.
         last: action id of the play to beat.
         params: the room's `Params`.
-        tables: the catalogue's `Tables`.
+        tables: the catalogue's `TABLES`.
         out: int32 buffer with room for `MAX_LEGAL` ids.
     """
     out[0] = 0
     n = 1
-    category = np.int64(tables.actions[last].category)
-    length = np.int64(tables.actions[last].length)
-    low = np.int64(tables.actions[last].rank) + 1
+    category = np.int64(tables[0].actions[last].category)
+    length = np.int64(tables[0].actions[last].length)
+    low = np.int64(tables[0].actions[last].rank) + 1
     if category == _ROCKET:
         return n
     if category != _BOMB:
@@ -187,13 +187,13 @@ def list_replies(hand, last, params, tables, out):
         low = 0
     fours = at_least(hand, 4) >> U64(4 * low) << U64(4 * low)
     while fours != U64(0):
-        out[n] = tables.groups[_BOMB, 1, lowest(fours)].start
+        out[n] = tables[0].groups[_BOMB, 1, lowest(fours)].start
         fours &= fours - U64(1)
         n += 1
     if hand & JOKERS == JOKERS:
-        out[n] = tables.groups[_ROCKET, 1, BIG_JOKER].start
+        out[n] = tables[0].groups[_ROCKET, 1, BIG_JOKER].start
         n += 1
     if params.kickers and category != _BOMB:
-        for rank in range(tables.actions[last].rank + 1, 15):
+        for rank in range(tables[0].actions[last].rank + 1, 15):
             n = _add_wide_group(hand, category, length, rank, params, tables, out, n)
     return n

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, fields
 from dataclasses import replace as dataclass_replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, get_args, get_type_hints
+from typing import Any, Literal, NamedTuple, cast, get_args, get_type_hints
+
+import numpy as np
 
 from ddz_env.errors import RuleError
 
@@ -64,6 +66,11 @@ class Params(NamedTuple):
     raise_multiplier: int
     bomb: int
     spring: int
+
+
+PARAMS = np.dtype([(name, "<i8") for name in Params._fields])
+"""The record that kernels get, with the fields of `Params`: one pointer at every call, where a tuple
+would be some thirty arguments."""
 
 
 def _rule(default: Any, doc: str, source: str, low: int = 0, high: int = 0) -> Any:
@@ -257,7 +264,10 @@ class RuleSet:
             if name not in special:
                 value, words = getattr(self, name), get_args(hints[name])
                 plain[name] = words.index(value) if words else int(value)
-        return Params(**special, **plain)
+        record = np.zeros(1, PARAMS).view(np.recarray)[0]
+        for name, value in (special | plain).items():
+            record[name] = value
+        return cast(Params, record)
 
 
 def _check_field(name: str, value: Any, hint: Any, bounds: tuple[int, int]) -> None:

@@ -2,7 +2,7 @@
 
 `python eval/speed.py --json speed.json`. All rows come from one run on one thread; each is the
 median of several rounds that take turns, so that rows compare where the machine's speed drifts.
-Everybody makes random legal choices in card play, but for `dmc_train`, which learns, and the rows of
+Everybody makes random legal choices in card play, but for `dmc_train`, which learns, and rows of
 other rooms, which play whole deals with all that comes before the play.
 """
 

@@ -4,13 +4,13 @@ import numpy as np
 
 from ddz_env import VecEnv
 from ddz_env.cards import count_cards, from_text
-from ddz_env.catalogue import TABLES, action_id
+from ddz_env.catalogue import ACTIONS, TABLES, action_id
 from ddz_env.features import MAX_STATE_BITS, encode_state
 from ddz_env.state import Phase
 from ddz_env.vector import Legal
 
-NEED = TABLES.actions["need"]
-CATEGORY = TABLES.actions["category"]
+NEED = ACTIONS["need"]
+CATEGORY = ACTIONS["category"]
 
 
 def positions(rules="play_only", num_envs=200, steps=60, seed=3):

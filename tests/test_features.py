@@ -7,7 +7,7 @@ from tables import NEED, many_positions, position, row_of
 import ddz_env.features as features
 from ddz_env import PRESETS, VecEnv
 from ddz_env.cards import count_cards, deck, pack, unpack
-from ddz_env.catalogue import FIRST_PLAY, TABLES, Category
+from ddz_env.catalogue import ACTIONS, FIRST_PLAY, TABLES, Category
 from ddz_env.decompose import FAST, plays_to_go
 from ddz_env.features import (
     ACTION_FIELDS,
@@ -35,17 +35,21 @@ SCHEMAS = {
 }
 
 
+BEYOND = 12
+"""Places after the last one that an encoder may write to."""
+
+
 def state_bits(view):
-    out = np.full(MAX_STATE_BITS, 65535, np.uint16)
+    out = np.full(MAX_STATE_BITS + BEYOND, 65535, np.uint16)
     n = encode_state(view, TABLES, out, 0)
-    assert np.all(out[n:] == 65535)
+    assert np.all(out[n + BEYOND :] == 65535)
     return out[:n]
 
 
 def action_bits(hand, action):
-    out = np.full(MAX_ACTION_BITS, 65535, np.uint16)
+    out = np.full(MAX_ACTION_BITS + BEYOND, 65535, np.uint16)
     n = encode_action(hand, int(action), TABLES, out, 0)
-    assert np.all(out[n:] == 65535)
+    assert np.all(out[n + BEYOND :] == 65535)
     return out[:n]
 
 
@@ -143,6 +147,8 @@ def test_states_decode_back(rules):
         for name, packed in (
             ("hand", view["hand"]),
             ("unseen", view["unseen"]),
+            ("shown_next", view["hands"][nxt]),
+            ("shown_prev", view["hands"][prv]),
             ("bottom", view["bottom"]),
             ("to_beat", view["last_cards"]),
             ("last_next", last_of(view, nxt)),
@@ -154,11 +160,11 @@ def test_states_decode_back(rules):
             assert cards(got[name]) == int(packed), name
         for place, relative in (("self", seat), ("next", nxt), ("prev", prv)):
             assert one(got[f"count_{place}"]) == view["counts"][relative]
-            assert one(got[f"call_{place}"]) == view["calls"][relative] + 1
+        check_auction(view, got)
         landlord = int(view["landlord"])
         assert one(got["role"]) == (3 if landlord < 0 else (seat - landlord) % 3)
         assert one(got["bombs"]) == min(view["bombs"], 7)
-        last = TABLES.actions[view["last_action"]]
+        last = ACTIONS[view["last_action"]]
         assert one(got["category"]) == last["category"]
         assert one(got["length"]) == last["length"]
         assert one(got["phase"]) == view["phase"]
@@ -167,8 +173,42 @@ def test_states_decode_back(rules):
         assert holder != seat  # the seat on turn never answers its own play
         assert one(got["trick"]) == (0 if holder < 0 else {nxt: 1, prv: 2}[holder])
         phases.add(int(view["phase"]))
-    wanted = {Phase.PLAY} if rules == "play_only" else {Phase.PLAY, Phase.CALL_POINTS}
-    assert phases == wanted
+    assert {Phase(phase).name.lower() for phase in phases} == PHASES[rules]
+
+
+PHASES = {
+    "play_only": {"play"},
+    "qq_classic": {"call_points", "play"},
+    "jj_classic": {"call_points", "play"},
+    "happy": {
+        *("show_before_deal", "show_at_6", "show_at_12", "call", "rob"),
+        *("show_after_bottom", "double", "play"),
+    },
+    "happy_blind": {"blind", "call", "show_after_bottom", "raise", "play"},
+}
+
+
+def check_auction(view, got):
+    """What was decided before the play, each seat's part by itself."""
+    seat = int(view["seat"])
+    order = [seat, (seat + 1) % 3, (seat + 2) % 3]
+    for name, size, values in (
+        ("call", 5, view["calls"] + 1),
+        ("rob", 3, view["robs"] + 1),
+        ("show", 5, view["shows"]),
+        ("double", 2, view["doubles"]),
+        ("look", 2, view["looked"]),
+    ):
+        assert len(got[name]) == 3 * size
+        for block, other in zip(got[name].reshape(3, size), order, strict=True):
+            assert one(block) == values[other], name
+    for name, whose in (("caller", "caller"), ("turned_seat", "turned_seat")):
+        assert one(got[name]) == (order.index(view[whose]) if view[whose] >= 0 else 3)
+    assert one(got["first"]) == order.index(view["first"])
+    assert (one(got["blind"]), one(got["raises"])) == (view["blind"], view["raises"])
+    assert one(got["multiplier"]) == min(int(view["multiplier"]).bit_length() - 1, 15)
+    turned = int(view["turned_rank"])
+    assert np.flatnonzero(got["turned"]).tolist() == ([turned] if turned >= 0 else [])
 
 
 @pytest.mark.parametrize("rules", ROOMS)
@@ -264,7 +304,7 @@ def test_actions_decode_back(rules):
     for i, view in enumerate(views):
         hand = view["hand"]
         for action in row_of(legal, i)[::3]:
-            play = TABLES.actions[action]
+            play = ACTIONS[action]
             got = split(action_bits(hand, action), "action")
             left = int(hand - NEED[action])
             assert cards(got["cards"]) == int(NEED[action])
