@@ -9,7 +9,7 @@ import threading
 import pytest
 import torch
 from tables import positions
-from training_runs import LONG, ROOT, TINY, alive, finish, start, wait_for, workers_of
+from training_runs import LONG, ROOT, TINY, alive, end_all, finish, start, wait_for, workers_of
 
 import agents
 from agents.dmc import NetConfig, header, make_nets, read_checkpoint
@@ -59,6 +59,12 @@ def check_summary(out, rules, updates):
     assert summary["decisions"] > 0 and summary["games"] > 0
     assert [p.name for p in out.iterdir() if p.name.startswith(".")] == []
     return summary
+
+
+@pytest.fixture(autouse=True)
+def no_run_is_left_behind():
+    yield
+    end_all()
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +142,7 @@ def test_stopped_killed_and_resumed(tmp_path):
     last = out / "last.pt"
     process = start("--out", out, *LONG, *TINY)
     wait_for(last.exists, process)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the workers too
     code, text = finish(process)
     assert code == 0, text
     assert "--resume" in text and "Traceback" not in text

@@ -1,6 +1,7 @@
 """Training runs in processes of their own, for the tests of trainers."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,15 +20,30 @@ PATIENCE = 180
 """Seconds that anything may take on a busy machine before a test gives up."""
 
 
+STARTED = []
+
+
 def start(*words):
-    """Start a run; its output goes to one pipe."""
-    return subprocess.Popen(
+    """Start a run in a group of its own, as a shell does; its output goes to one pipe."""
+    process = subprocess.Popen(
         [sys.executable, str(ROOT / "train" / "selfplay.py"), *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
     )
+    STARTED.append(process)
+    return process
+
+
+def end_all():
+    """End every run that a failed test has left behind."""
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 def finish(process):
