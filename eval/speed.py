@@ -38,7 +38,7 @@ from ddz_env.moves import MAX_LEGAL
 from ddz_env.rules import PRESETS
 from ddz_env.state import STATE
 from ddz_env.vector import VecEnv, play_random_games
-from eval.cli import command_line, guarded, save_json, versions
+from eval.cli import check_folder, command_line, guarded, save_json, versions
 
 Round = Callable[[float], float]
 """Plays for about so many seconds; decisions a second."""
@@ -239,6 +239,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     def body() -> None:
         console = Console()
+        if command.json is not None:
+            check_folder(command.json.parent)
         rows = measure(command, console)
         console.print(table(rows))
         if command.json is not None:

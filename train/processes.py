@@ -32,7 +32,6 @@ def _enter(
     meeting: str,
 ) -> None:
     """What a worker process does first and last."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and sets `stop`
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(deterministic)
     if workers > 1:
@@ -58,6 +57,8 @@ def run_workers(
     stop = torch.multiprocessing.get_context("spawn").Event()
     with tempfile.TemporaryDirectory() as folder:
         meeting = str(Path(folder) / "meeting")
+        # Workers inherit that Ctrl-C is ignored, from before their first import.
+        heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
         context = torch.multiprocessing.spawn(
             _enter,
             (body, arguments, workers, deterministic, stop, meeting),
@@ -65,6 +66,7 @@ def run_workers(
             join=False,
             daemon=True,
         )
+        signal.signal(signal.SIGINT, heard)
         while True:
             try:
                 if context.join(timeout=1.0):

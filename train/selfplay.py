@@ -27,16 +27,16 @@ class Command:
 
     algo: Literal["dmc"] = "dmc"
     """Algorithm: dmc (Deep Monte-Carlo)."""
-    rules: str = "play_only"
-    """Room: a preset's name, or a TOML file."""
+    rules: str | None = None
+    """Room: a preset's name, or a TOML file; play_only unless given. A resumed run keeps its own."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Field of the room to change, as field=value; may be given again."""
     minutes: float = 10.0
     """Length of the run in minutes, without the closing evaluation."""
     updates: int | None = None
     """End after so many updates instead of minutes."""
-    seed: int = 1
-    """Seed of networks, deals and exploration."""
+    seed: int | None = None
+    """Seed of networks, deals and exploration; 1 unless given. A resumed run keeps its own."""
     out: Path | None = None
     """Folder of the run; runs/ALGO-RULES-TIME unless given."""
     resume: bool = False
@@ -53,61 +53,86 @@ class Command:
     """Settings of dmc."""
 
 
-def check(command: Command) -> RunSettings:
+def check_numbers(command: Command) -> None:
+    """Raise a `DdzError` that names the first number that is out of range."""
+    config, whole = command.dmc, {}
+    for name in ("eval_deals", "final_deals", "updates"):
+        whole["--" + name.replace("_", "-")] = getattr(command, name)
+    for name in ("workers", "games", "batch", "window", "average_every"):
+        whole["--dmc." + name.replace("_", "-")] = getattr(config, name)
+    for name in ("hidden", "state", "head"):
+        whole["--dmc.net." + name] = getattr(config.net, name)
+    for name, number in whole.items():
+        if number is not None and number < 1:
+            raise DdzError(f"{name}: expected a whole number from 1, got {number}")
+    parts: list[tuple[str, float, float]] = [
+        ("--minutes", command.minutes, 1e6),
+        ("--eval-minutes", command.eval_minutes, 1e6),
+        ("--dmc.lr", config.lr, 1.0),
+        ("--dmc.lr-end", config.lr_end, 1.0),
+        ("--dmc.explore", config.explore, 1.0),
+        ("--dmc.explore-end", config.explore_end, 1.0),
+        ("--dmc.average", config.average, 1.0),
+    ]
+    for name, value, high in parts:
+        zero = name.startswith("--dmc.") and name != "--dmc.lr"
+        if not (0 < value <= high or (zero and value == 0)):
+            raise DdzError(f"{name}: expected a number above 0 and up to {high:g}, got {value}")
+
+
+def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
     """The settings of a run, every argument checked before any file is written.
 
     Raises:
-        DdzError: an argument that is out of range, by name.
+        DdzError: an argument that is out of range, by name; a checkpoint that does not fit.
     """
-    rules = load_rules(command.rules, command.set)
-    check_seed(command.seed)
-    for name in ("minutes", "eval_minutes"):
-        value = getattr(command, name)
-        if not 0 < value < 1e6:
-            raise DdzError(f"--{name.replace('_', '-')}: expected a number above 0, got {value}")
-    numbers = [("--" + n.replace("_", "-"), getattr(command, n)) for n in ("eval_deals",)]
-    numbers += [("--final-deals", command.final_deals), ("--updates", command.updates)]
-    for name in ("workers", "games", "batch", "window", "average_every"):
-        numbers.append((f"--dmc.{name.replace('_', '-')}", getattr(command.dmc, name)))
-    for name, number in numbers:
-        if number is not None and number < 1:
-            raise DdzError(f"{name}: expected a whole number from 1, got {number}")
+    check_numbers(command)
     if command.deterministic and command.updates is None:
         raise DdzError("--deterministic: needs --updates, since minutes differ from run to run")
     if command.out is None and command.resume:
         raise DdzError("--resume: needs --out, the folder of the run to go on with")
-    out = (
-        command.out or Path("runs") / f"{command.algo}-{rules.name}-{time.strftime('%m%d-%H%M%S')}"
-    )
+    rules = load_rules(command.rules or "play_only", command.set)
+    seed = check_seed(1 if command.seed is None else command.seed)
+    name = f"{command.algo}-{rules.name}-{time.strftime('%m%d-%H%M%S')}"
+    out, config = command.out or Path("runs") / name, command.dmc
     check_folder(out)
-    if not command.resume and (out / "last.pt").exists():
+    if command.resume:
+        rules, seed, config = resumed(command, out / "last.pt")
+    elif (out / "last.pt").exists():
         raise DdzError(f"--out {out}: holds a run already; --resume it or choose another folder")
-    return RunSettings(
+    settings = RunSettings(
         rules=rules,
         minutes=command.minutes,
         updates=command.updates,
-        seed=command.seed,
+        seed=seed,
         out=out,
         eval_minutes=command.eval_minutes,
         eval_deals=command.eval_deals,
         final_deals=command.final_deals,
         deterministic=command.deterministic,
     )
+    return settings, config
 
 
-def resumed_config(settings: RunSettings) -> trainer.DMCConfig:
-    """The algorithm's settings of the run that goes on.
+def resumed(command: Command, path: Path) -> tuple[RuleSet, int, trainer.DMCConfig]:
+    """Room, seed and settings of the run that goes on; what the command gives must agree.
 
     Raises:
-        AgentError: no checkpoint there, or of another room.
+        AgentError: no checkpoint there, of another room or seed, or other settings.
     """
-    path = settings.out / "last.pt"
     data = trainer.read_checkpoint(path)
-    rules = RuleSet(**data["rules"])
-    if rules != settings.rules:
-        raise AgentError(f"{path}: of room {rules.name}, not {settings.rules.name}")
     net = trainer.NetConfig(**data["config"].pop("net"))
-    return trainer.DMCConfig(net=net, **data["config"])
+    config = trainer.DMCConfig(net=net, **data["config"])
+    rules = RuleSet(**data["rules"])
+    if (command.rules or command.set) and load_rules(
+        command.rules or "play_only", command.set
+    ) != rules:
+        raise AgentError(f"{path}: of room {rules.name}, not {command.rules or 'play_only'}")
+    if command.seed not in (None, data["seed"]):
+        raise AgentError(f"{path}: of seed {data['seed']}, not {command.seed}")
+    if command.dmc not in (trainer.DMCConfig(), config):
+        raise AgentError(f"{path}: a resumed run keeps its --dmc settings; leave them out")
+    return rules, data["seed"], config
 
 
 def describe(settings: RunSettings, config: Any) -> dict[str, Any]:
@@ -123,8 +148,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0 when all went well, 2 for an argument that can't be used."""
     command = tyro.cli(Command, args=arguments)
     try:
-        settings = check(command)
-        config = resumed_config(settings) if command.resume else command.dmc
+        settings, config = check(command)
     except DdzError as error:
         print(f"selfplay: {error}", file=sys.stderr)
         return 2
