@@ -183,13 +183,31 @@ def test_rule_fields(field):
 def test_rule_fields_at_their_bounds():
     for field, low, high in (
         ("max_redeals", 0, 1000),
-        ("bomb_multiplier", 1, 16),
         ("start_multiplier", 1, 1000),
+        ("bomb_multiplier", 1, 16),
+        ("rob_multiplier", 1, 16),
+        ("blind_multiplier", 1, 16),
+        ("raise_multiplier", 1, 16),
+        ("show_before_deal", 0, 16),
+        ("show_at_6", 0, 16),
+        ("show_at_12", 0, 16),
+        ("show_after_bottom", 0, 16),
     ):
         for value in (low, high):
             assert getattr(RuleSet(**{field: value}), field) == value
         for value in (low - 1, high + 1):
             refused(lambda f=field, v=value: RuleSet(**{f: v}), field, str(value))
+
+
+def test_rule_fields_that_belong_together():
+    for first, second in ((1, 2), (1, 16), (15, 16)):
+        room = PRESETS["happy"].replace(show_cards_1=first, show_cards_2=second)
+        assert (room.show_cards_1, room.show_cards_2) == (first, second)
+    for first, second in ((6, 6), (12, 6), (0, 5), (5, 17)):
+        changes = {"show_cards_1": first, "show_cards_2": second}
+        refused(lambda c=changes: PRESETS["happy"].replace(**c), "show_cards_")
+    for auction in ("none", "points", "blind"):
+        refused(lambda a=auction: PRESETS["happy"].replace(auction=a), "rob", auction)
 
 
 def test_unknown_rules():
@@ -263,6 +281,72 @@ def test_calls():
     assert game.to_bytes() == before
     game.step(3)
     assert game.landlord is not None
+
+
+CHOICES = ("call_1", "call", "rob", "show", "blind", "look", "double", "raise", "wait", "pass", "3")
+LEGAL = {  # in the order in which a deal comes to the phases
+    "qq_classic": {"call_points": ("pass", "call_1", "call_2", "call_3")},
+    "happy": {
+        "show_before_deal": ("pass", "show"),
+        "show_at_6": ("pass", "show"),
+        "show_at_12": ("pass", "show"),
+        "call": ("pass", "call"),
+        "rob": ("pass", "rob"),
+        "show_after_bottom": ("pass", "show"),
+        "double": ("pass", "double"),
+    },
+    "happy_blind": {
+        "blind": ("blind", "look"),
+        "call": ("pass", "call"),
+        "show_after_bottom": ("pass", "show"),
+        "raise": ("pass", "raise"),
+    },
+}
+
+
+@pytest.mark.parametrize(("room", "phase"), [(r, p) for r in LEGAL for p in LEGAL[r]])
+def test_choices_that_are_not_of_the_phase(room, phase):
+    """By name and by id, in the game and in a batch; the phase and its choices are named."""
+    game, batch = Game(room, seed=2), vec_env(2, room, seed=4)
+    while game.phase != phase:
+        game.step({"call": "call", "blind": "look"}.get(game.phase, "pass"))
+    batch.restore(0, game.state.tobytes())
+    batch.restore(1, game.state.tobytes())
+    before, rows = game.to_bytes(), batch.states.tobytes()
+    legal = LEGAL[room][phase]
+    assert tuple(game.legal()) == legal
+    for text in CHOICES:
+        if text in legal:
+            continue
+        number = game.action_id(text)
+        refused(lambda t=text: game.step(t), text, phase, *legal)
+        refused(lambda t=text: game.check(t), text, phase)
+        refused(lambda n=number: game.step(n), text, phase)
+        actions = np.array([game.action_id(legal[1]), number])
+        refused(lambda a=actions: batch.step(a), "row 1", text, phase)
+    assert game.to_bytes() == before and batch.states.tobytes() == rows
+
+
+@pytest.mark.parametrize("phase", ["show_before_deal", "double"])
+def test_parallel_choices_at_once_are_checked_before_any_counts(phase):
+    environment = parallel_env("happy")
+    environment.reset(seed=1)
+    while environment.game.phase != phase:
+        asked = [f"player_{seat}" for seat in environment.game.asked]
+        choice = 4 if environment.game.phase == "call" else 0
+        environment.step(
+            {f"player_{s}": choice if f"player_{s}" in asked else 25 for s in range(3)}
+        )
+    before = environment.game.to_bytes()
+    yes = {"show_before_deal": 6, "double": 9}[phase]
+    for seat in range(3):
+        for bad in (25, 64, 4, -1, 10**6, None):
+            actions = {f"player_{s}": bad if s == seat else yes for s in range(3)}
+            refused(lambda a=actions: environment.step(a), f"player_{seat}")
+            assert environment.game.to_bytes() == before
+    environment.step({f"player_{s}": yes for s in range(3)})
+    marks = environment.game.state[{"show_before_deal": "shows", "double": "doubles"}[phase]]
+    assert (marks == 1).all()
 
 
 @pytest.mark.parametrize(
