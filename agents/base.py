@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ddz_env.bots import GreedyBot, RandomBot
+from ddz_env.bots import GreedyBot, RandomBot, TrusteeBot
 from ddz_env.errors import DdzError
 from ddz_env.rules import RuleSet
 from ddz_env.vector import Legal
@@ -58,6 +58,7 @@ def _plain(make: Callable[[], Agent], name: str) -> Callable[[str | None], Agent
 REGISTRY: dict[str, Callable[[str | None], Agent]] = {
     "random": _plain(RandomBot, "random"),
     "greedy": _plain(GreedyBot, "greedy"),
+    "trustee": _plain(TrusteeBot, "trustee"),
     "rlcard_rule": _lazy("agents.rlcard_rule", "from_spec"),
     "dmc": _lazy("agents.dmc", "from_spec"),
 }

@@ -1,7 +1,9 @@
 """Dou Dizhu (斗地主) for reinforcement learning: rules core, environments, bots.
 
 One deal to read: `Game`. Environments: `env` (PettingZoo AEC), `parallel_env`, `vec_env` (batched).
-Questions about a position: `legal_plays`, `explain`. Rooms: `PRESETS`, `RuleSet`.
+Questions about a position: `legal_plays`, `explain`. Rooms: `PRESETS`, `RuleSet`, `load_rules`.
+Many deals for beans: `Table`, `Room`; what a deal scores and pays: `deal_scores`, `settle`,
+`escape_penalty`, `title`. Kept deals: `read_replays`.
 """
 
 from ddz_env.aec import env, raw_env
@@ -14,10 +16,16 @@ from ddz_env.errors import (
     PlayError,
     RuleError,
 )
-from ddz_env.explain import explain, legal_plays
 from ddz_env.game import Game
+from ddz_env.levels import title
+from ddz_env.money import Room, escape_penalty, settle
 from ddz_env.parallel import parallel_env
+from ddz_env.position import explain, legal_plays
+from ddz_env.replay import read_replays
+from ddz_env.rooms import load_rules
 from ddz_env.rules import PRESETS, RuleSet
+from ddz_env.scoring import deal_scores
+from ddz_env.table import Table
 from ddz_env.vector import VecEnv, vec_env
 
 __version__ = "0.1.0"
@@ -30,17 +38,25 @@ __all__ = [
     "Game",
     "IllegalActionError",
     "PlayError",
+    "Room",
     "RuleError",
     "RuleSet",
+    "Table",
     "VecEnv",
     "action_id",
     "action_text",
     "catalogue_counts",
+    "deal_scores",
     "env",
+    "escape_penalty",
     "explain",
     "legal_plays",
+    "load_rules",
     "n_actions",
     "parallel_env",
     "raw_env",
+    "read_replays",
+    "settle",
+    "title",
     "vec_env",
 ]

@@ -99,3 +99,8 @@ def row_type(dtype: np.dtype) -> np.dtype:
 def records(dtype: np.dtype, n: int) -> np.ndarray:
     """A zeroed array of `n` records that kernels take, with numba on or off."""
     return np.zeros(n, row_type(dtype))
+
+
+def array_type(array: np.ndarray) -> Any:
+    """The type of an array of records in signatures; any type will do where nothing compiles."""
+    return numba.types.none if config.DISABLE_JIT else numba.typeof(array)

@@ -16,8 +16,8 @@ from ddz_env.catalogue import (
 )
 from ddz_env.engine import apply, is_legal, legal, start, start_from_deck
 from ddz_env.errors import DdzError, FormatError, IllegalActionError, PlayError, RuleError
-from ddz_env.explain import why_illegal
 from ddz_env.moves import MAX_LEGAL
+from ddz_env.position import why_illegal
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, multiplier
 from ddz_env.state import ASK, MAX_HISTORY, STATE, Phase

@@ -5,9 +5,9 @@ with the top bit of every nibble set first, `((hand | H) - need) & H == H`.
 """
 
 import numpy as np
-from numba import from_dtype, typeof, types
+from numba import from_dtype, types
 
-from ddz_env._jit import njit
+from ddz_env._jit import array_type, njit
 from ddz_env.cards import BIG_JOKER
 from ddz_env.catalogue import COPIES, TABLES, Category
 from ddz_env.rules import PARAMS
@@ -23,7 +23,7 @@ MAX_LEGAL = 27_472 + 3_000
 
 T_U64, T_INT = types.uint64, types.int64
 T_IDS = types.int32[::1]
-T_TABLES = typeof(TABLES)
+T_TABLES = array_type(TABLES)
 T_PARAMS = from_dtype(PARAMS)
 
 _SOLO, _BOMB, _ROCKET = int(Category.SOLO), int(Category.BOMB), int(Category.ROCKET)
