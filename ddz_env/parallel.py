@@ -21,8 +21,9 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
     """One deal an episode; the agents that are asked choose, the others `wait`.
 
     One agent is asked in each step, except where several choose at once (shows, doubles): these are
-    asked in one step, and nobody sees another's choice before. Observations are those of `raw_env`, with `wait` as the only legal action of an agent that is
-    not asked. `infos[agent]` has `asked` and `legal_actions` (`int32[n]`).
+    asked in one step, and nobody sees another's choice before. Observations are those of `raw_env`,
+    with `wait` as the only legal action of an agent that is not asked. `infos[agent]` has `asked`
+    and `legal_actions` (`int32[n]`).
 
     Args:
         rules: a preset's name or a `RuleSet`.

@@ -69,8 +69,8 @@ class Params(NamedTuple):
 
 
 PARAMS = np.dtype([(name, "<i8") for name in Params._fields])
-"""The record that kernels get, with the fields of `Params`: one pointer at every call, where a tuple
-would be some thirty arguments."""
+"""The record that kernels get, with the fields of `Params`: one pointer at every call, where a
+tuple would be some thirty arguments."""
 
 
 def _rule(default: Any, doc: str, source: str, low: int = 0, high: int = 0) -> Any:

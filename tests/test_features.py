@@ -300,7 +300,6 @@ def check_actions(views, legal, step):
 @pytest.mark.parametrize("rules", ROOMS)
 def test_actions_decode_back(rules):
     views, legal = many_positions(rules, num_envs=40)
-    params = PRESETS[rules].params()
     categories = set()
     for i, view in enumerate(views):
         hand = view["hand"]
