@@ -93,7 +93,7 @@ class _Row(np.void):
 
 def row_type(dtype: np.dtype) -> np.dtype:
     """The type of records that kernels take, with numba on or off."""
-    return np.dtype((_Row, dtype)) if config.DISABLE_JIT else dtype
+    return np.dtype((_Row, dtype)) if config.DISABLE_JIT and dtype.names else dtype
 
 
 def records(dtype: np.dtype, n: int) -> np.ndarray:

@@ -365,7 +365,7 @@ def test_a_games_choices_become_its_samples(rules):
     collector = Collector(config, PRESETS[rules], 7, np.random.default_rng(0))
     nets = make_nets(SMALL).eval()
     results = set()
-    for _ in range(4):
+    for _ in range(16):
         before = [window.added for window in collector.windows]
         choices, games = [0, 0, 0], collector.games
         while collector.games == games:
@@ -382,7 +382,7 @@ def test_a_games_choices_become_its_samples(rules):
             new = window.target[before[role] : window.added]
             assert np.all(new == targets(won)[role])
     assert results == {True, False}
-    assert collector.games == 4
+    assert collector.games == 16
 
 
 def test_samples_are_what_was_seen_and_chosen():

@@ -121,13 +121,15 @@ def resumed(command: Command, path: Path) -> tuple[RuleSet, int, trainer.DMCConf
         AgentError: no checkpoint there, of another room or seed, or other settings.
     """
     data = trainer.read_checkpoint(path)
-    net = trainer.NetConfig(**data["config"].pop("net"))
-    config = trainer.DMCConfig(net=net, **data["config"])
     rules = RuleSet(**data["rules"])
     if (command.rules or command.set) and load_rules(
         command.rules or "play_only", command.set
     ) != rules:
         raise AgentError(f"{path}: of room {rules.name}, not {command.rules or 'play_only'}")
+    if not {"config", "seed", "learner"} <= set(data):
+        raise AgentError(f"{path}: holds a player only, no run that can go on")
+    net = trainer.NetConfig(**data["config"].pop("net"))
+    config = trainer.DMCConfig(net=net, **data["config"])
     if command.seed not in (None, data["seed"]):
         raise AgentError(f"{path}: of seed {data['seed']}, not {command.seed}")
     if command.dmc not in (trainer.DMCConfig(), config):
