@@ -139,7 +139,7 @@ def test_explain_agrees_with_the_list():
         legal = set(ddz_env.legal_plays(hand, last))
         for action in range(64, n_actions("play_only")):
             play = action_text(action)
-            verdict = ddz_env.explain(hand, last, play).partition(":")[0]
+            verdict = ddz_env.position(hand, last, play).partition(":")[0]
             assert verdict == ("legal" if play in legal else "illegal"), (hand, last, play)
 
 
@@ -360,12 +360,12 @@ def test_every_decided_field_is_taken_the_other_way():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRESETS)
 def test_many_whole_deals(name):
-    events = check_deals(range(1_000, 3_000), name, {})
-    check_variety(name, events, 200)
+    events = check_deals(range(1_000, 2_200), name, {})
+    check_variety(name, events, 100)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PHASES)
 def test_many_whole_deals_of_custom_rooms(name):
     room, changes = PHASES[name]
-    check_deals(range(3_000, 3_400), room, changes)
+    check_deals(range(3_000, 3_160), room, changes)
