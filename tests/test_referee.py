@@ -139,7 +139,7 @@ def test_explain_agrees_with_the_list():
         legal = set(ddz_env.legal_plays(hand, last))
         for action in range(64, n_actions("play_only")):
             play = action_text(action)
-            verdict = ddz_env.position(hand, last, play).partition(":")[0]
+            verdict = ddz_env.explain(hand, last, play).partition(":")[0]
             assert verdict == ("legal" if play in legal else "illegal"), (hand, last, play)
 
 
