@@ -91,14 +91,9 @@ class _Row(np.void):
         self[name] = value
 
 
-def row_type(dtype: np.dtype) -> np.dtype:
-    """The type of records that kernels take, with numba on or off."""
-    return np.dtype((_Row, dtype)) if config.DISABLE_JIT and dtype.names else dtype
-
-
 def records(dtype: np.dtype, n: int) -> np.ndarray:
     """A zeroed array of `n` records that kernels take, with numba on or off."""
-    return np.zeros(n, row_type(dtype))
+    return np.zeros(n, np.dtype((_Row, dtype)) if config.DISABLE_JIT else dtype)
 
 
 def array_type(array: np.ndarray) -> Any:

@@ -22,7 +22,7 @@ from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
-from ddz_env._jit import records, row_type
+from ddz_env._jit import records
 from ddz_env.cards import BIG_JOKER, RANKS, SMALL_JOKER, pack
 from ddz_env.errors import PlayError
 from ddz_env.rules import RuleSet, get_rules
@@ -225,7 +225,7 @@ def _build() -> tuple[np.ndarray, list[str]]:
             group[prefix + "start"] = action
         group[prefix + "count"] += 1
     parts = {"actions": actions, "groups": groups, "codes": _card_codes()}
-    layout = [(k, row_type(v.dtype), v.shape) for k, v in parts.items()]
+    layout = [(k, v.dtype, v.shape) for k, v in parts.items()]
     tables = records(np.dtype(layout, align=True), 1)
     for name, values in parts.items():
         tables[name][0] = values
