@@ -28,7 +28,7 @@ class Command:
     algo: Literal["dmc"] = "dmc"
     """Algorithm: dmc (Deep Monte-Carlo)."""
     rules: str | None = None
-    """Room: a preset's name, or a TOML file; play_only unless given. A resumed run keeps its own."""
+    """Room: a preset's name or a TOML file; play_only unless given. A resumed run keeps its own."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Field of the room to change, as field=value; may be given again."""
     minutes: float = 10.0
