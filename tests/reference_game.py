@@ -86,8 +86,12 @@ class RefereeGame:
         result *= self.room["rob_multiplier"] ** self.robs
         result *= self.room["blind_multiplier"] if self.grabbed_blind else 1
         result *= self.room["raise_multiplier"] ** self.raises
-        result *= self.room["bomb_multiplier"] ** self.bombs
+        result *= self._bombs_multiplier()
         return result * (2 if self.spring else 1)
+
+    def _bombs_multiplier(self):
+        """Of all bombs and rockets played; rooms with wild cards count by class."""
+        return self.room["bomb_multiplier"] ** self.bombs
 
     def seen(self, seat: int) -> list[str]:
         """What a seat sees of the three hands, "" for a hidden one (§3, last paragraphs)."""
@@ -146,6 +150,7 @@ class RefereeGame:
         if self.landlord is None:
             return
         self.hands[self.landlord] = sort_cards(self.hands[self.landlord] + self.bottom)
+        yield from self._draw_wild()
         yield from self._show_after_bottom()
         yield from self._double()
         yield from self._raise()
@@ -259,6 +264,10 @@ class RefereeGame:
             if (yield "call", seat, ["call", PASS]) == "call":
                 self.landlord = seat
                 return
+
+    def _draw_wild(self):
+        """The table draws the wild rank, in rooms that have one."""
+        yield from ()
 
     def _show_after_bottom(self):
         """The landlord, if he has not shown; or everybody who has not."""

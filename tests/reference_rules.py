@@ -84,8 +84,8 @@ ROOMS = {
 
 
 def sort_cards(cards: str) -> str:
-    """The cards as text in ascending rank order."""
-    return "".join(sorted(cards, key=RANKS.index))
+    """The cards as text in ascending rank order, wild cards `W` (§8) last."""
+    return "".join(sorted(cards, key=(RANKS + "W").index))
 
 
 def parse(text: str) -> tuple[str, int, int, str]:

@@ -1,0 +1,69 @@
+"""Hands and last plays with wild cards, for several tests, all drawn from a given `rng`."""
+
+import random
+
+from reference_rules import RANKS, sort_cards
+from reference_wild import DECK, NATURAL, all_wild_plays, own_rank, parse_wild
+
+ROOM_WILDS = {"happy_laizi": ("rank",), "crazy_laizi": ("rank",), "laidou": ("red7", "jokers")}
+MOST = {"red7": 2, "jokers": 2}  # wilds in the deck; 4 where a rank is wild
+
+
+def draw_wild(rng: random.Random, room_name: str) -> str:
+    """A kind of wild cards that a room can have, as `reference_wild` names them."""
+    wild = rng.choice(ROOM_WILDS[room_name])
+    return rng.choice(NATURAL) if wild == "rank" else wild
+
+
+def split_deck(wild: str) -> tuple[list[str], list[str]]:
+    """The natural cards and the wild ones of a deck, as hands write them."""
+    if wild == "jokers":
+        return [card for card in DECK if card not in "XD"], ["X", "D"]
+    wilds = ["W"] * MOST.get(wild, 4)
+    rest = DECK.replace(own_rank(wild), "", len(wilds))
+    return list(rest), wilds
+
+
+def clumped(rng: random.Random, cards: list[str]) -> list[str]:
+    """The cards in a random order, those of few or of neighbouring ranks first."""
+    kind = rng.randrange(3)
+    if kind == 0:
+        return rng.sample(cards, len(cards))
+    if kind == 1:
+        ranks = rng.sample(RANKS, rng.randint(3, 7))
+    else:
+        low = rng.randint(0, 8)
+        ranks = RANKS[low : low + rng.randint(3, 6)]
+    mixed = rng.sample(cards, len(cards))
+    return [c for c in mixed if c in ranks] + [c for c in mixed if c not in ranks]
+
+
+def two_wild_hands(rng: random.Random, wild: str, size: int, wilds: int) -> tuple[str, str]:
+    """A hand of so many cards, so many of them wild, and another one of at most 10 cards."""
+    naturals, wild_cards = split_deck(wild)
+    rng.shuffle(wild_cards)
+    order = clumped(rng, naturals)
+    hand = order[: size - wilds] + wild_cards[:wilds]
+    left, more = order[size - wilds :], wild_cards[wilds:]
+    other = more[: rng.randint(0, len(more))]
+    other = other + clumped(rng, left)[: rng.randint(max(1, len(other)), 10) - len(other)]
+    return "".join(rng.sample(hand, len(hand))), sort_cards("".join(other))
+
+
+def wild_position(rng: random.Random, room_name: str, room: dict, lead: bool) -> tuple:
+    """(hand, last, wild): up to 10 cards with 0 to 2 wilds, up to 8 with 3 or 4."""
+    wild = draw_wild(rng, room_name)
+    wilds = rng.randint(0, MOST.get(wild, 4))
+    size = rng.randint(max(wilds, 1), 10 if wilds <= 2 else 8)
+    hand, other = two_wild_hands(rng, wild, size, wilds)
+    return hand, None if lead else some_wild_play(rng, other, room, wild), wild
+
+
+def some_wild_play(rng: random.Random, hand: str, room: dict, wild: str) -> str:
+    """A play of the hand of some shape, with wilds more often than not where it has any."""
+    shapes: dict[tuple, list[str]] = {}
+    for play in all_wild_plays(hand, room, wild):
+        parsed = parse_wild(play)
+        shapes.setdefault((*parsed[:2], bool(parsed[4])), []).append(play)
+    two = [rng.choice(shapes[rng.choice(sorted(shapes))]) for _ in range(2)]
+    return max(two, key=lambda play: (len(parse_wild(play)[3]), play))
