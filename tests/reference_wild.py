@@ -16,27 +16,34 @@ from reference_rules import OPTIONAL, PASS, RANKS, ROOMS, all_plays, beats, pars
 NATURAL = RANKS[:13]  # a wild stands for any rank 3..2, never a joker
 DECK = "".join(rank * 4 for rank in NATURAL) + "XD"
 LONGEST = 20  # the landlord's hand
+JOKERS = {"small": "X", "big": "D"}
 CLASSES = ("soft", "hard", "pure", "rocket")  # of bombs, low to high
 
 # What §4's table says of each room; the other side of each **(decided)** is another value.
 _WILD = {
     "wild": "rank",  # which cards: "rank", "red_sevens", "jokers"
-    "wild_solo_kicker": "own",  # a wild as a solo kicker: its "own" rank or "any"
+    "wild_solo_kicker_any": False,  # a wild as a solo kicker: any rank, or its own
     "wild_pair_kicker": True,  # a wild may complete a pair kicker, 6 and a wild are 66*
-    "soft_bomb_wilds": 3,  # the most wilds in a soft bomb (1: "a wild and three")
-    "joker_spent_first": "X",  # of two jokers, which one stands for another card first
-    "bombs": "class",  # order of bombs: by "class" and then by rank, or by "rank" alone
-    "bomb_multipliers": {"soft": 2, "hard": 2, "pure": 2, "rocket": 2},
-    "score_factor": 1,  # §5: what the result is multiplied with
+    "soft_bomb_naturals": 1,  # the fewest natural cards in a soft bomb (3: "a wild and three")
+    "joker_spent": "small",  # of two jokers, which one stands for another card first
+    "bomb_order": "class",  # by "class" (soft, hard, pure) and then by rank, or by "rank" alone
+    "soft_bomb_multiplier": 2,
+    "bomb_multiplier": 2,  # hard ones
+    "pure_bomb_multiplier": 2,
+    "rocket_multiplier": 2,
+    "score_quarters": 4,  # §5: quarters of a point that a point of the result counts
     "cap": 0,  # §5: the most points a seat and deal, 0: no cap
+    "cap_scales": True,  # over the cap all three scores shrink alike, or each is cut by itself
 }
 # §7, the rooms with wild cards.
 WILD_ROOMS = {
     "happy_laizi": {
         **ROOMS["happy"],
         **_WILD,
-        "bomb_multipliers": {"soft": 2, "hard": 4, "pure": 4, "rocket": 4},
-        "score_factor": 0.25,
+        "bomb_multiplier": 4,
+        "pure_bomb_multiplier": 4,
+        "rocket_multiplier": 4,
+        "score_quarters": 1,
         "cap": 10_000,
     },
     "crazy_laizi": {
@@ -55,7 +62,7 @@ WILD_ROOMS = {
         **ROOMS["qq_classic"],
         **_WILD,
         "wild": "red_sevens",
-        "bombs": "rank",
+        "bomb_order": "rank",
         "all_pass": "first_bidder",
     },
 }
@@ -186,7 +193,7 @@ def wild_counts(part: str, rank: str, copies: int, room: dict, wild: str) -> lis
     if part == "main" or rank == own_rank(wild):
         return list(range(copies + 1))
     if part == "solo":
-        return list(range(copies + 1)) if room["wild_solo_kicker"] == "any" else [0]
+        return list(range(copies + 1)) if room["wild_solo_kicker_any"] else [0]
     return [0, 1] if room["wild_pair_kicker"] else [0]
 
 
@@ -208,7 +215,7 @@ def main_part_holds(play: Declared, stars: list[int], room: dict, wild: str) -> 
     wild_cards = sum(stars[: len(main)])
     if wild_cards == sum(copies for _, copies in main):
         return [rank for rank, _ in main] == [own_rank(wild)]
-    return play.parsed[0] != "bomb" or wild_cards <= room["soft_bomb_wilds"]
+    return play.parsed[0] != "bomb" or 4 - wild_cards >= room["soft_bomb_naturals"]
 
 
 def jokers_hold(play: Declared, stars: int, hand: str, room: dict) -> bool:
@@ -218,7 +225,7 @@ def jokers_hold(play: Declared, stars: int, hand: str, room: dict) -> bool:
         return True
     if len(taken) == 2 or stars + len(taken) > count_wilds(hand, "jokers"):
         return False
-    return not (stars and taken == [room["joker_spent_first"]])
+    return not (stars and taken == [JOKERS[room["joker_spent"]]])
 
 
 def fillings(play: Declared, hand: str, room: dict, wild: str) -> list[str]:
@@ -283,7 +290,7 @@ def bomb_class(text: str) -> str | None:
 def beats_wild(play: str, last: str, room: dict) -> bool:
     """Whether one play beats another: §2's order, bombs by class and rank or by rank alone (§4)."""
     classes = [bomb_class(text) for text in (play, last)]
-    if room["bombs"] == "class" and None not in classes and classes[0] != classes[1]:
+    if room["bomb_order"] == "class" and None not in classes and classes[0] != classes[1]:
         return CLASSES.index(classes[0]) > CLASSES.index(classes[1])
     return beats(parse(declaration(play)), parse(declaration(last)))
 
@@ -320,10 +327,10 @@ def may_play(text: str, hand: str, last: str | None, room: dict, wild: str) -> b
     return made and (last is None or beats_wild(text, last, room))
 
 
-def cards_taken(text: str, wild: str, hand: str = "", first: str = "X") -> str:
+def cards_taken(text: str, wild: str, hand: str = "", spent: str = "small") -> str:
     """The cards that a play takes from a hand, as the hand writes them, in ascending order.
 
-    Jokers as wilds: which one a single star spends depends on the hand; `first` if it is there.
+    Jokers as wilds: which one a single star spends depends on the hand; `spent` if it is there.
     """
     if text == PASS:
         return ""
@@ -332,5 +339,5 @@ def cards_taken(text: str, wild: str, hand: str = "", first: str = "X") -> str:
         cards = cards.replace(card, "", 1)
     if wild != "jokers":
         return cards + "W" * len(stars)
-    order = [card for card in (first, *"XD".replace(first, "")) if card in hand]
+    order = [card for card in ("XD" if spent == "small" else "DX") if card in hand]
     return sort_cards(cards + "".join(order[: len(stars)]))

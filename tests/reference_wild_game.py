@@ -13,15 +13,25 @@ from reference_wild import (
     may_play,
 )
 
+MULTIPLIERS = {
+    "soft": "soft_bomb_multiplier",
+    "hard": "bomb_multiplier",
+    "pure": "pure_bomb_multiplier",
+    "rocket": "rocket_multiplier",
+}
 
-def capped(scores: list[float], factor: float, cap: int) -> list[float]:
+
+def capped(scores: list[float], room: dict) -> list[float]:
     """§5: the result times the room's factor; over the cap, all three scaled alike.
 
     Points are whole quarters; a farmer's share that is none is rounded to the nearest one.
     """
-    exact = [Fraction(score) * Fraction(factor) for score in scores]
+    cap = room["cap"]
+    exact = [Fraction(score) * room["score_quarters"] / 4 for score in scores]
     most = max(abs(score) for score in exact)
-    if cap and most > cap:
+    if cap and most > cap and not room["cap_scales"]:
+        exact = [max(-cap, min(cap, score)) for score in exact]
+    elif cap and most > cap:
         landlord = max(SEATS, key=lambda seat: abs(exact[seat]))
         exact = [Fraction(round(score * cap / most * 4), 4) for score in exact]
         exact[landlord] -= sum(exact)
@@ -81,15 +91,14 @@ class WildReferee(RefereeGame):
 
     def _play(self):
         """The landlord leads; returns the seat that goes out."""
-        seat, owner = self.landlord, self.landlord
-        first = self.room["joker_spent_first"]
+        seat, owner, spent = self.landlord, self.landlord, self.room["joker_spent"]
         for hand in self.hands:
             check_hand(hand, self.wild)
         while True:
             play = yield "play", seat, []
             if play != PASS:
                 self.standing, owner = play, seat
-                for card in cards_taken(play, self.wild, self.hands[seat], first):
+                for card in cards_taken(play, self.wild, self.hands[seat], spent):
                     self.hands[seat] = self.hands[seat].replace(card, "", 1)
                 self.plays_made[seat] += 1
                 if bomb_class(play):
@@ -107,9 +116,9 @@ class WildReferee(RefereeGame):
         """By class: soft, hard, pure, rocket."""
         result = 1
         for name in self.bombs_played:
-            result *= self.room["bomb_multipliers"][name]
+            result *= self.room[MULTIPLIERS[name]]
         return result
 
     def _score(self, winner):
         super()._score(winner)
-        self.scores = capped(self.scores, self.room["score_factor"], self.room["cap"])
+        self.scores = capped(self.scores, self.room)

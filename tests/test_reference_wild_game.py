@@ -8,13 +8,13 @@ from deals import DECK
 from reference_game import SEATS
 from reference_rules import RANKS
 from reference_wild import NATURAL, WILD_ROOMS
-from reference_wild_game import WildReferee, capped
+from reference_wild_game import MULTIPLIERS, WildReferee, capped
 from test_reference import skip_unsaid_shows
 from test_reference_wild import load
+from wild_hands import ROOMS
 
 HAPPY, CRAZY, LAIDOU = (WILD_ROOMS[name] for name in ("happy_laizi", "crazy_laizi", "laidou"))
-JOKERS = {**LAIDOU, "wild": "jokers"}
-ROOMS = {**WILD_ROOMS, "jokers": JOKERS}
+JOKERS = ROOMS["laidou_jokers"]
 
 
 def deal(seed, room):
@@ -122,7 +122,7 @@ def test_multipliers_of_bombs(room, name):
     play_out(game, [(0, "5"), (1, "9"), (0, text), (0, "8")])
     times = {"soft": 2, "hard": 4, "pure": 4, "rocket": 4}[name] if room == "happy_laizi" else 2
     assert (game.multiplier, game.bombs) == (times, 1)
-    other = {**WILD_ROOMS[room], "bomb_multipliers": {**dict.fromkeys(BOMBS, 2), name: 3}}
+    other = {**WILD_ROOMS[room], MULTIPLIERS[name]: 3}
     game = begin(other, ["58" + bomb, "9TJ", "QKA"], "7", call=calls, call_points=points)
     play_out(game, [(0, "5"), (1, "9"), (0, text), (0, "8")])
     assert game.multiplier == 3
@@ -142,12 +142,16 @@ def test_springs():
 
 
 def test_quarters_and_cap():
-    assert capped([2, -1, -1], 0.25, 10_000) == [0.5, -0.25, -0.25]
-    assert capped([-131072, 65536, 65536], 0.25, 10_000) == [-10000, 5000, 5000]
-    assert capped([60_000, -40_000, -20_000], 1, 10_000) == [10000, -6666.75, -3333.25]
-    assert capped([-60_000, 20_000, 40_000], 1, 10_000) == [-10000, 3333.25, 6666.75]
-    assert capped([20_000, -10_000, -10_000], 1, 0) == [20_000, -10_000, -10_000]
-    assert capped([40_000, -20_000, -20_000], 0.25, 10_000) == [10_000, -5_000, -5_000]
+    whole = {**HAPPY, "score_quarters": 4}
+    assert capped([2, -1, -1], HAPPY) == [0.5, -0.25, -0.25]
+    assert capped([-131072, 65536, 65536], HAPPY) == [-10000, 5000, 5000]
+    assert capped([60_000, -40_000, -20_000], whole) == [10000, -6666.75, -3333.25]
+    assert capped([-60_000, 20_000, 40_000], whole) == [-10000, 3333.25, 6666.75]
+    assert capped([40_000, -20_000, -20_000], HAPPY) == [10_000, -5_000, -5_000]
+    assert capped([20_000, -10_000, -10_000], LAIDOU) == [20_000, -10_000, -10_000]
+    cut = {**whole, "cap_scales": False}
+    assert capped([60_000, -40_000, -20_000], cut) == [10_000, -10_000, -10_000]
+    assert capped([12_000, -6_000, -6_000], cut) == [10_000, -6_000, -6_000]
 
 
 def test_doubles_in_happy_laizi():

@@ -2,17 +2,25 @@
 
 import random
 
-from reference_rules import RANKS, sort_cards
-from reference_wild import DECK, NATURAL, all_wild_plays, own_rank, parse_wild
+from reference_rules import PASS, RANKS, sort_cards
+from reference_wild import (
+    DECK,
+    NATURAL,
+    WILD_ROOMS,
+    all_wild_plays,
+    legal_wild_plays,
+    own_rank,
+    parse_wild,
+)
 
-ROOM_WILDS = {"happy_laizi": ("rank",), "crazy_laizi": ("rank",), "laidou": ("red7", "jokers")}
+# The rooms with wild cards, and laidou's other choice of them.
+ROOMS = {**WILD_ROOMS, "laidou_jokers": {**WILD_ROOMS["laidou"], "wild": "jokers"}}
 MOST = {"red7": 2, "jokers": 2}  # wilds in the deck; 4 where a rank is wild
 
 
-def draw_wild(rng: random.Random, room_name: str) -> str:
-    """A kind of wild cards that a room can have, as `reference_wild` names them."""
-    wild = rng.choice(ROOM_WILDS[room_name])
-    return rng.choice(NATURAL) if wild == "rank" else wild
+def draw_wild(rng: random.Random, room: dict) -> str:
+    """The wild cards of a deal in a room, as `reference_wild` names them."""
+    return {"red_sevens": "red7", "jokers": "jokers"}.get(room["wild"]) or rng.choice(NATURAL)
 
 
 def split_deck(wild: str) -> tuple[list[str], list[str]]:
@@ -50,13 +58,29 @@ def two_wild_hands(rng: random.Random, wild: str, size: int, wilds: int) -> tupl
     return "".join(rng.sample(hand, len(hand))), sort_cards("".join(other))
 
 
-def wild_position(rng: random.Random, room_name: str, room: dict, lead: bool) -> tuple:
-    """(hand, last, wild): up to 10 cards with 0 to 2 wilds, up to 8 with 3 or 4."""
-    wild = draw_wild(rng, room_name)
-    wilds = rng.randint(0, MOST.get(wild, 4))
-    size = rng.randint(max(wilds, 1), 10 if wilds <= 2 else 8)
-    hand, other = two_wild_hands(rng, wild, size, wilds)
-    return hand, None if lead else some_wild_play(rng, other, room, wild), wild
+def wild_position(rng: random.Random, room: dict, lead: bool) -> tuple:
+    """(hand, last, wild): up to 10 cards with 0 to 2 wilds, up to 8 with 3 or 4.
+
+    Half of the last plays are drawn again, a few times, until a like play of some cards answers.
+    """
+    tries = 1 if lead or rng.random() < 0.5 else 10
+    for _ in range(tries):
+        wild = draw_wild(rng, room)
+        wilds = rng.randint(0, MOST.get(wild, 4))
+        size = rng.randint(max(wilds, 1), 10 if wilds <= 2 else 8)
+        hand, other = two_wild_hands(rng, wild, size, wilds)
+        if lead:
+            return hand, None, wild
+        last = some_wild_play(rng, other, room, wild)
+        answers = legal_wild_plays(hand, last, room, wild)
+        if len(last) >= 4 and any(same_shape(play, last) for play in answers):
+            break
+    return hand, last, wild
+
+
+def same_shape(play: str, last: str) -> bool:
+    """Whether two plays are of the same type and length (§2)."""
+    return play != PASS and parse_wild(play)[:2] == parse_wild(last)[:2]
 
 
 def some_wild_play(rng: random.Random, hand: str, room: dict, wild: str) -> str:
