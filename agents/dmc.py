@@ -168,7 +168,7 @@ class DMCAgent:
     def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
         """One id a row, `int64[B]`."""
         choice = np.zeros(len(views), np.int64)
-        in_play = views["phase"] == Phase.PLAY
+        in_play = np.isin(views["phase"], (Phase.PLAY, Phase.FILL))
         calls = np.flatnonzero(~in_play)
         if len(calls):
             choice[calls] = self._greedy.act(views[calls], legal.take(calls))

@@ -20,7 +20,7 @@ from ddz_env.vector import T_ROWS, T_VIEWS, Legal, check_seed
 from ddz_env.view import T_VIEW
 
 U64 = np.uint64
-_PLAY = int(Phase.PLAY)
+_PLAY, _FILL = int(Phase.PLAY), int(Phase.FILL)
 _SOLO, _PAIR, _TRIO = int(Category.SOLO), int(Category.PAIR), int(Category.TRIO)
 _AIRPLANE, _SOLO_CHAIN = int(Category.AIRPLANE), int(Category.SOLO_CHAIN)
 _BOMB, _ROCKET = int(Category.BOMB), int(Category.ROCKET)
@@ -31,6 +31,13 @@ _CHAIN_MIN = 5
 def _held(hand, rank):
     """Cards of a rank."""
     return np.int64((hand >> U64(4 * rank)) & U64(15))
+
+
+@njit([types.uint64(T_U64, T_INT)])
+def naturally(hand, wild):
+    """A packed hand with its wild cards as cards of their own rank: RLCard knows no others."""
+    n = hand >> U64(60)
+    return hand - (n << U64(60)) + (n << U64(4 * max(wild, 0)))
 
 
 @njit([types.int64(T_U64, T_TABLES)])
@@ -61,10 +68,12 @@ def lead(hand, tables):
 @njit([types.int64(T_VIEW, T_IDS, T_U64, T_TABLES)])
 def choose(view, ids, seed, tables):
     """What the agent chooses."""
+    if view.phase == _FILL:
+        return np.int64(ids[ids.shape[0] - 1])
     if view.phase != _PLAY:
         return greedy_bid(view, ids)
     if view.last_seat < 0:
-        return lead(view.hand, tables)
+        return lead(naturally(view.hand, np.int64(view.wild)), tables)
     last = tables[0].actions[view.last_action]
     for j in range(ids.shape[0]):  # ids of one type are in the order of rank
         play = tables[0].actions[ids[j]]

@@ -14,10 +14,21 @@ from numba import types
 from ddz_env._jit import njit
 from ddz_env.cards import HAND_SIZE, SMALL_JOKER
 from ddz_env.catalogue import TABLES, Category
-from ddz_env.decompose import THOROUGH, plays_to_go
+from ddz_env.decompose import THOROUGH, plays_to_go_wild
 from ddz_env.engine import GOLDEN, mix
 from ddz_env.errors import DdzError
-from ddz_env.moves import JOKERS, T_IDS, T_INT, T_TABLES, T_U64, at_least, count_ones
+from ddz_env.moves import (
+    JOKERS,
+    T_IDS,
+    T_INT,
+    T_TABLES,
+    T_U64,
+    after,
+    at_least,
+    count_ones,
+    hand_size,
+    lacking,
+)
 from ddz_env.phases import LOOK
 from ddz_env.state import Phase
 from ddz_env.vector import T_ROWS, T_VIEWS, Legal, check_seed
@@ -25,7 +36,7 @@ from ddz_env.view import T_VIEW
 
 U64 = np.uint64
 _POINTS, _BLIND, _PLAY = int(Phase.CALL_POINTS), int(Phase.BLIND), int(Phase.PLAY)
-_SHOW_AFTER_BOTTOM = int(Phase.SHOW_AFTER_BOTTOM)
+_SHOW_AFTER_BOTTOM, _FILL = int(Phase.SHOW_AFTER_BOTTOM), int(Phase.FILL)
 _TRIO, _BOMB = int(Category.TRIO), int(Category.BOMB)
 
 CALL_WEIGHTS = (0.592, -0.038, 0.271, 0.192, 0.060, 0.019, -0.004)
@@ -43,7 +54,7 @@ bottom cards, doubles and raises as landlord. A stake that doubles for both side
 on."""
 FARMER_LEVEL = 0.60
 """The same for a farmer's doubles and raises, by the strength of his own 17 cards."""
-LEAD_BONUS, PASS_PENALTY, BOMB_PENALTY = 1500, 2, 4
+LEAD_BONUS, PASS_PENALTY, BOMB_PENALTY, WILD_COST = 1500, 2, 4, 4000
 """Of `greedy`: the best of a handful tried against `rlcard_rule`, 4,000 duplicate deals each."""
 
 
@@ -78,7 +89,7 @@ def _act_random(views, offsets, ids, seed, out):
 @njit([types.float64(T_U64)])
 def landlord_chance(hand):
     """The estimate behind `greedy`'s calls: see `CALL_WEIGHTS`."""
-    chance = CALL_WEIGHTS[0] + CALL_WEIGHTS[1] * plays_to_go(hand, THOROUGH)
+    chance = CALL_WEIGHTS[0] + CALL_WEIGHTS[1] * plays_to_go_wild(hand, THOROUGH)
     chance += CALL_WEIGHTS[2] * ((hand >> U64(56)) & U64(15))
     chance += CALL_WEIGHTS[3] * ((hand >> U64(52)) & U64(15))
     chance += CALL_WEIGHTS[4] * ((hand >> U64(48)) & U64(15))
@@ -150,19 +161,21 @@ def greedy_play(view, ids, tables):
     leading = view.last_seat < 0
     for j in range(ids.shape[0]):
         action = np.int64(ids[j])
-        if action and tables[0].actions[action].need == view.hand:
+        if action and after(view.hand, tables[0].actions[action].need) == U64(0):
             return action
     if not leading and view.seat != view.landlord and view.last_seat != view.landlord:
         return 0
     best, best_go, best_cost = np.int64(ids[0]), 1000, 0
     for j in range(ids.shape[0]):
         action = np.int64(ids[j])
-        go = plays_to_go(view.hand - tables[0].actions[action].need, THOROUGH)
+        left = after(view.hand, tables[0].actions[action].need)
+        go = plays_to_go_wild(left, THOROUGH)
         if action == 0:
             go += PASS_PENALTY
         elif tables[0].actions[action].category >= _BOMB and go > 1:
             go += BOMB_PENALTY
         cost = play_cost(action, leading, tables)
+        cost += WILD_COST * hand_size(lacking(view.hand, tables[0].actions[action].need))
         if go < best_go or (go == best_go and cost < best_cost):
             best, best_go, best_cost = action, go, cost
     return best
@@ -173,6 +186,8 @@ def greedy_choice(view, ids, tables):
     """What `greedy` chooses, in any phase."""
     if ids.shape[0] == 1:
         return np.int64(ids[0])
+    if view.phase == _FILL:
+        return np.int64(ids[ids.shape[0] - 1])  # done: no wild where a natural card does as well
     if view.phase != _PLAY:
         return greedy_bid(view, ids)
     return greedy_play(view, ids, tables)
@@ -211,10 +226,12 @@ def trustee_choice(view, ids, tables):
     """
     if view.phase == _BLIND:
         return LOOK
+    if view.phase == _FILL:
+        return np.int64(ids[ids.shape[0] - 1])
     if view.phase != _PLAY:
         return np.int64(ids[0])
     for j in range(ids.shape[0]):
-        if ids[j] and tables[0].actions[ids[j]].need == view.hand:
+        if ids[j] and after(view.hand, tables[0].actions[ids[j]].need) == U64(0):
             return np.int64(ids[j])
     if view.last_seat < 0:
         return trustee_lead(view, ids, tables)

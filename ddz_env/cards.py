@@ -18,9 +18,14 @@ DECK_SIZE, HAND_SIZE, BOTTOM_SIZE, SEATS = 54, 17, 3, 3
 _INDEX = {letter: i for i, letter in enumerate(RANKS)}
 
 
-def deck() -> np.ndarray:
-    """The 54 cards as ranks, ascending: `uint8[54]`."""
-    return np.array([r for r in range(13) for _ in range(4)] + [SMALL_JOKER, BIG_JOKER], np.uint8)
+def deck(red_sevens: bool = False) -> np.ndarray:
+    """The 54 cards as ranks, ascending: `uint8[54]`; with the red sevens wild, two 7 are `W`."""
+    cards = [r for r in range(13) for _ in range(4)] + [SMALL_JOKER, BIG_JOKER]
+    if red_sevens:
+        for _ in range(2):
+            cards.remove(RANKS.index("7"))
+        cards += [WILD, WILD]
+    return np.array(cards, np.uint8)
 
 
 def pack(ranks: "np.ndarray | list[int]") -> int:
@@ -67,7 +72,7 @@ def from_text(text: str, wild: bool = False) -> int:
     return sum(n << (4 * r) for r, n in enumerate(counts))
 
 
-def check_deal(deck_order: "np.ndarray | list[int]") -> np.ndarray:
+def check_deal(deck_order: "np.ndarray | list[int]", red_sevens: bool = False) -> np.ndarray:
     """A deal as `uint8[54]` of ranks: seat 0's 17 cards, seat 1's, seat 2's, the 3 bottom cards.
 
     Raises:
@@ -76,16 +81,16 @@ def check_deal(deck_order: "np.ndarray | list[int]") -> np.ndarray:
     cards = np.asarray(deck_order)
     if cards.shape != (DECK_SIZE,):
         raise CardError(f"deal: expected 54 cards, got {cards.size}")
-    if cards.dtype.kind not in "iu" or cards.min() < 0 or cards.max() > BIG_JOKER:
+    if cards.dtype.kind not in "iu" or cards.min() < 0 or cards.max() > WILD:
         raise CardError("deal: expected ranks 0..14")
-    have, want = np.bincount(cards, minlength=15), np.bincount(deck(), minlength=15)
-    for r in range(15):
+    have, want = np.bincount(cards, minlength=16), np.bincount(deck(red_sevens), minlength=16)
+    for r in range(16):
         if have[r] != want[r]:
             raise CardError(f"deal: {have[r]} cards of {RANKS[r]!r}, expected {want[r]}")
     return cards.astype(np.uint8)
 
 
-def deal_from_text(deal: "dict[str, object]") -> np.ndarray:
+def deal_from_text(deal: "dict[str, object]", red_sevens: bool = False) -> np.ndarray:
     """A deal as `uint8[54]` from `{"hands": [text, text, text], "bottom": text}`.
 
     Within a hand the cards are dealt in the order of the text.
@@ -103,8 +108,8 @@ def deal_from_text(deal: "dict[str, object]") -> np.ndarray:
         *((f"hand {i}", h, HAND_SIZE) for i, h in enumerate(hands)),
         ("bottom", bottom, BOTTOM_SIZE),
     ]:
-        n = count_cards(from_text(text))  # type: ignore[arg-type]
+        n = count_cards(from_text(text, red_sevens))  # type: ignore[arg-type]
         if n != size:
             raise CardError(f"deal: {name} {text!r} has {n} cards, expected {size}")
         order += [_INDEX[c] for c in str(text).upper().replace("10", "T").replace(" ", "")]
-    return check_deal(np.array(order))
+    return check_deal(np.array(order), red_sevens)

@@ -111,3 +111,38 @@ def plays_to_go(hand, budget):
     if hand == U64(0):
         return 0
     return _search(hand, 0, 0, 0, 99, budget) & 255
+
+
+@njit([types.boolean(T_U64, T_INT)])
+def _extends(hand, rank):
+    """Whether a card of a rank that the hand lacks stands beside one that it has, in a chain."""
+    if rank > 11:
+        return False
+    below = rank > 0 and (hand >> U64(4 * rank - 4)) & U64(15) != U64(0)
+    above = rank < 11 and (hand >> U64(4 * rank + 4)) & U64(15) != U64(0)
+    return below or above
+
+
+@njit([types.int64(T_U64, T_INT)])
+def plays_to_go_wild(hand, budget):
+    """`plays_to_go` of a hand with wild cards, each made one after another what helps most.
+
+    A wild joins a rank of which the hand has a card, or stays a card of its own rank.
+    """
+    best = plays_to_go(hand, budget)
+    while hand >> U64(60) != U64(0):
+        chosen = hand
+        for rank in range(13):
+            held = (hand >> U64(4 * rank)) & U64(15)
+            if held == U64(4):
+                continue
+            if held == U64(0) and not _extends(hand, rank):
+                continue
+            other = hand + (U64(1) << U64(4 * rank)) - (U64(1) << U64(60))
+            plays = plays_to_go(other, budget)
+            if plays < best or (plays == best and chosen == hand):
+                best, chosen = plays, other
+        if chosen == hand:
+            return best
+        hand = chosen
+    return best

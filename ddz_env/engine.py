@@ -11,7 +11,7 @@ from numba import types
 
 from ddz_env import phases
 from ddz_env._jit import njit
-from ddz_env.cards import BOTTOM_SIZE, DECK_SIZE, HAND_SIZE, deck
+from ddz_env.cards import BOTTOM_SIZE, DECK_SIZE, HAND_SIZE, SMALL_JOKER, WILD, deck
 from ddz_env.catalogue import FIRST_PLAY, N_ACTIONS, Category
 from ddz_env.moves import (
     T_IDS,
@@ -23,7 +23,7 @@ from ddz_env.moves import (
     list_leads,
     list_replies,
 )
-from ddz_env.scoring import T_STATE, settle
+from ddz_env.scoring import T_STATE, settle, times
 from ddz_env.state import MAX_HISTORY, NOT_ASKED, STATE, Phase
 
 U64 = np.uint64
@@ -35,6 +35,9 @@ _BLIND, _SHOW_AT_12 = int(Phase.BLIND), int(Phase.SHOW_AT_12)
 _SHOW_AFTER_BOTTOM, _DOUBLE = int(Phase.SHOW_AFTER_BOTTOM), int(Phase.DOUBLE)
 _RAISE, _PLAY, _OVER = int(Phase.RAISE), int(Phase.PLAY), int(Phase.OVER)
 _BOMB, _ROCKET = int(Category.BOMB), int(Category.ROCKET)
+WILD_DRAWN, WILD_SEVENS, WILD_JOKERS = 1, 2, 3
+"""The ways of `RuleSet.wild` as `Params.wild` numbers them."""
+SEVEN, WILD_RANKS = 4, 13
 _DEAL = -1  # the phase of a record whose cards have just been dealt
 
 
@@ -60,11 +63,17 @@ def draw(state, n):
     return np.int64(((bits >> U64(32)) * U64(n)) >> U64(32))
 
 
-@njit([types.void(T_STATE)])
-def shuffle(state):
-    """Fill the record's deck with a random order (Fisher and Yates)."""
+@njit([types.void(T_STATE, T_PARAMS)])
+def shuffle(state, params):
+    """Fill the record's deck with a random order (Fisher and Yates).
+
+    Where the red sevens are wild, two of the four sevens are wild cards.
+    """
     for i in range(DECK_SIZE):
         state.deck[i] = _DECK[i]
+    if params.wild == WILD_SEVENS:
+        for i in range(4 * SEVEN, 4 * SEVEN + 2):
+            state.deck[i] = WILD
     for i in range(DECK_SIZE - 1, 0, -1):
         j = draw(state, i + 1)
         state.deck[i], state.deck[j] = state.deck[j], state.deck[i]
@@ -104,6 +113,11 @@ def deal_cards(state, params):
     for i in range(DECK_SIZE - BOTTOM_SIZE, DECK_SIZE):
         state.bottom += U64(1) << U64(4 * state.deck[i])
     state.phase = _DEAL
+    state.wild = -1
+    if params.wild == WILD_SEVENS:
+        state.wild = SEVEN
+    elif params.wild == WILD_JOKERS:
+        state.wild = SMALL_JOKER
     state.landlord = -1
     state.caller = -1
     state.blind = 0
@@ -111,6 +125,10 @@ def deal_cards(state, params):
     state.refusals = 0
     state.base = 0 if params.auction == phases.AUCTION_POINTS else 1
     state.bombs = 0
+    state.bomb_factor = 1
+    state.pending = 0
+    state.pending_wilds = U64(0)
+    state.pending_low = 0
     state.n_history = 0
     state.winner = -1
     _clear_trick(state)
@@ -158,12 +176,29 @@ def redeal(state, params):
         draw_first(state, (state.first + params.redeal_rotates) % 3, params)
     else:
         draw_first(state, -1, params)
-    shuffle(state)
+    shuffle(state, params)
     deal_cards(state, params)
 
 
+@njit([types.uint64(T_U64, T_INT)])
+def make_wild(cards, rank):
+    """Packed cards with those of a rank turned into wild ones."""
+    shift = U64(4 * rank)
+    n = (cards >> shift) & U64(15)
+    return cards - (n << shift) + (n << U64(4 * WILD))
+
+
 @njit([types.void(T_STATE)])
-def take_bottom(state):
+def draw_wild_rank(state):
+    """Draw the rank 3..2 whose four cards are wild from now on."""
+    state.wild = draw(state, WILD_RANKS)
+    state.bottom = make_wild(state.bottom, state.wild)
+    for seat in range(3):
+        state.hands[seat] = make_wild(state.hands[seat], state.wild)
+
+
+@njit([types.void(T_STATE, T_PARAMS)])
+def take_bottom(state, params):
     """Make the last robber, or the caller, or seat 0 the landlord; the bottom cards go to him."""
     state.landlord = max(state.caller, 0)
     for k in range(1, 4):  # the order in which robbers are asked
@@ -171,6 +206,8 @@ def take_bottom(state):
         if state.robs[seat] == 1:
             state.landlord = seat
     state.hands[state.landlord] += state.bottom
+    if params.wild == WILD_DRAWN:
+        draw_wild_rank(state)
 
 
 @njit([types.boolean(T_STATE, T_INT, T_PARAMS)])
@@ -212,7 +249,7 @@ def next_phase(state, params):
     while True:
         phase += 1
         if phase == _SHOW_AFTER_BOTTOM:
-            take_bottom(state)
+            take_bottom(state, params)
         if enter(state, phase, params):
             state.phase = phase
             return
@@ -234,7 +271,7 @@ def start(state, seed, first, params):
     for seat in range(3):
         state.may_double[seat] = 1
     draw_first(state, first, params)
-    shuffle(state)
+    shuffle(state, params)
     deal_cards(state, params)
     next_phase(state, params)
 
@@ -255,17 +292,28 @@ def legal_play(state, params, tables, out):
     return list_replies(hand, np.int64(state.last_action), params, tables, out)
 
 
-@njit([types.boolean(T_STATE, T_INT, T_TABLES)])
-def apply_play(state, action, tables):
-    """Take the cards out of the hand, or pass; the second pass in a row makes the next a lead."""
+@njit([types.boolean(T_STATE)])
+def pass_play(state):
+    """Pass; the second pass in a row makes the next play a lead. Never ends the deal."""
+    state.turn = (state.turn + 1) % 3
+    state.passes += 1
+    if state.passes == 2:
+        _clear_trick(state)
+    return False
+
+
+@njit([types.boolean(T_STATE, T_INT, T_U64, T_INT)])
+def put_down(state, action, cards, factor):
+    """Take a play's cards out of the hand; whether the deal has ended.
+
+    Args:
+        state: the game.
+        action: id of the play.
+        cards: packed cards that it takes, wild ones as such.
+        factor: what a bomb or rocket multiplies with, 0 for another play.
+    """
     seat = state.turn
     state.turn = (seat + 1) % 3
-    if action == 0:
-        state.passes += 1
-        if state.passes == 2:
-            _clear_trick(state)
-        return False
-    cards = tables[0].actions[action].need
     state.hands[seat] -= cards
     state.played[seat] += cards
     state.plays[seat] += 1
@@ -273,11 +321,24 @@ def apply_play(state, action, tables):
     state.last_seat = seat
     state.last_action = action
     state.last_cards = cards
-    if tables[0].actions[action].category >= _BOMB:
+    if factor > 0:
         state.bombs += 1
+        state.bomb_factor = times(np.int64(state.bomb_factor), factor, 1)
     if state.hands[seat] == U64(0):
         state.winner = seat
     return state.winner >= 0
+
+
+@njit([types.boolean(T_STATE, T_INT, T_PARAMS, T_TABLES)])
+def apply_play(state, action, params, tables):
+    """Make a play without wild cards, or pass; whether the deal has ended."""
+    if action == 0:
+        return pass_play(state)
+    play = tables[0].actions[action]
+    factor = 0
+    if play.category >= _BOMB:
+        factor = params.bomb if play.category == _BOMB else params.rocket
+    return put_down(state, action, play.need, factor)
 
 
 @njit([types.int64(T_STATE, T_PARAMS, T_TABLES, T_IDS)])
@@ -372,7 +433,7 @@ def apply(state, action, params, tables):
     """Make a legal choice for the seat on turn; legality is the caller's duty (`is_legal`)."""
     if state.phase == _PLAY:
         phases.record(state, state.turn, action, tables[0].actions[action].need)
-        ended = apply_play(state, action, tables)
+        ended = apply_play(state, action, params, tables)
     else:
         ended = _apply_choice(state, action, params)
     if ended:

@@ -15,13 +15,14 @@ from numba import types
 from ddz_env._jit import njit
 from ddz_env.cards import DECK_SIZE
 from ddz_env.catalogue import ACTIONS, CODE, FIRST_PLAY
-from ddz_env.decompose import FAST, plays_to_go
-from ddz_env.moves import T_INT, T_TABLES, T_U64, hand_size
+from ddz_env.decompose import FAST, plays_to_go, plays_to_go_wild
+from ddz_env.moves import T_INT, T_TABLES, T_U64, after, hand_size, lacking
 from ddz_env.state import N_PHASES, Phase
 from ddz_env.view import T_VIEW
 
 U64 = np.uint64
-CARDS = 54
+CARDS = 58
+"""Bits of a set of cards: four for each rank, two jokers, four for wild cards."""
 HISTORY = 15
 """Decisions of the play that the encoder sees: five rounds."""
 T_BITS = types.uint16[::1]
@@ -67,6 +68,9 @@ STATE_FIELDS = (
     Field("raises", 5, "raises so far, 0..4, one bit"),
     Field("turned", 15, "rank of the card turned face up, one bit, none without"),
     Field("turned_seat", 4, "its holder: self, next, prev, or no card is turned, one bit"),
+    Field("wild", 14, "rank of the wild cards, 13 the jokers, one bit; none without"),
+    Field("declared", CARDS, "cards of the own declared play while it is filled"),
+    Field("filled", CARDS, "ranks that wilds stand for in it so far"),
     Field("multiplier", 16, "base-2 logarithm of the multiplier, rounded down, 15 for more"),
     Field("base", 4, "base of the score: none yet, 1, 2, 3, one bit"),
     Field("history", HISTORY * CARDS, "the last decisions of the play, latest first, 54 bits each"),
@@ -74,7 +78,8 @@ STATE_FIELDS = (
 ACTION_FIELDS = (
     Field("choice", FIRST_PLAY, "the id of a choice that is no play, one bit"),
     Field("cards", CARDS, "cards that the action takes"),
-    Field("left", CARDS, "own cards left after it"),
+    Field("left", CARDS, "own cards left after it, made with as few wilds as possible"),
+    Field("wilds", 5, "wild cards that it needs, 0..4, one bit"),
     Field("category", 15, "category, 0 for a choice, one bit"),
     Field("length", 13, "length of the main part, one bit"),
     Field("rank", 15, "rank of the main part of a play, one bit"),
@@ -94,8 +99,8 @@ def _offsets(schema_fields: tuple[Field, ...]) -> tuple[dict[str, int], int]:
 
 STATE_OFFSETS, STATE_SIZE = _offsets(STATE_FIELDS)
 ACTION_OFFSETS, ACTION_SIZE = _offsets(ACTION_FIELDS)
-MAX_STATE_BITS = DECK_SIZE + 3 + 3 * 20 + DECK_SIZE + len(STATE_FIELDS) + 2 * 5 + 12
-"""A bound on the ones of a state: hand, unseen, shown and played are one deck; bottom; three plays
+MAX_STATE_BITS = DECK_SIZE + 3 + 5 * 20 + DECK_SIZE + len(STATE_FIELDS) + 2 * 5 + 12
+"""A bound on the ones of a state: hand, unseen, shown and played are one deck; bottom; five plays
 of 20 cards at most; the history is of one deck at most; one bit for every other field, three for
 five of them; room for the encoder to write beyond."""
 MAX_ACTION_BITS = 20 + len(ACTION_FIELDS) + 12
@@ -113,10 +118,13 @@ def schema_hash() -> str:
     S_HAND, S_UNSEEN, S_SHOWN_NEXT, S_SHOWN_PREV, S_BOTTOM, S_TO_BEAT, S_LAST_NEXT, S_LAST_PREV,
     S_PLAYED_SELF, S_PLAYED_NEXT, S_PLAYED_PREV, S_COUNT_SELF, S_COUNT_NEXT, S_COUNT_PREV,
     S_BOMBS, S_ROLE, S_TRICK, S_CATEGORY, S_LENGTH, S_PHASE, S_CALL, S_ROB, S_SHOW, S_DOUBLE,
-    S_LOOK, S_CALLER, S_FIRST, S_BLIND, S_RAISES, S_TURNED, S_TURNED_SEAT, S_MULTIPLIER, S_BASE,
+    S_LOOK, S_CALLER, S_FIRST, S_BLIND, S_RAISES, S_TURNED, S_TURNED_SEAT, S_WILD,
+    S_DECLARED, S_FILLED, S_MULTIPLIER, S_BASE,
     S_HISTORY,
 ) = STATE_OFFSETS.values()  # fmt: skip
-A_CHOICE, A_CARDS, A_LEFT, A_CATEGORY, A_LENGTH, A_RANK, A_COUNT, A_TO_GO = ACTION_OFFSETS.values()
+(
+    A_CHOICE, A_CARDS, A_LEFT, A_WILDS, A_CATEGORY, A_LENGTH, A_RANK, A_COUNT, A_TO_GO,
+) = ACTION_OFFSETS.values()  # fmt: skip
 _PLAY = int(Phase.PLAY)
 
 
@@ -179,6 +187,9 @@ def _put_auction(view, seat, out, n):
     if view.turned_rank >= 0:
         out[n] = S_TURNED + np.int64(view.turned_rank)
         n += 1
+    if view.wild >= 0:
+        out[n] = S_WILD + np.int64(view.wild)
+        n += 1
     return n
 
 
@@ -195,6 +206,10 @@ def encode_state(view, tables, out, n):
     n = _put_cards(view.hands[nxt], S_SHOWN_NEXT, tables, out, n)
     n = _put_cards(view.hands[prv], S_SHOWN_PREV, tables, out, n)
     n = _put_cards(view.bottom, S_BOTTOM, tables, out, n)
+    if view.pending != 0:
+        declared = tables[0].actions[view.pending].need
+        n = _put_cards(declared, S_DECLARED, tables, out, n)
+        n = _put_cards(view.pending_wilds, S_FILLED, tables, out, n)
     n = _put_cards(view.last_cards, S_TO_BEAT, tables, out, n)
     # Seats decide in turn: who has just decided is one back, who is on turn now is three back.
     back = (view.turn - nxt + 2) % 3 + 1
@@ -231,16 +246,19 @@ def encode_action(hand, action, tables, out, n):
     `out` needs room for `MAX_ACTION_BITS` more.
     """
     play = tables[0].actions[action]
-    left = hand - play.need
+    left = after(hand, play.need)
+    n_wilds = hand_size(lacking(hand, play.need))
     if action < FIRST_PLAY:
         out[n] = A_CHOICE + action
     else:
         out[n] = A_RANK + play.rank
+    to_go = plays_to_go_wild(left, FAST) if left >> U64(60) else plays_to_go(left, FAST)
     out[n + 1] = A_CATEGORY + play.category
     out[n + 2] = A_LENGTH + play.length
     out[n + 3] = A_COUNT + hand_size(left)
-    out[n + 4] = A_TO_GO + min(plays_to_go(left, FAST), 15)
-    n = _put_cards(play.need, A_CARDS, tables, out, n + 5)
+    out[n + 4] = A_TO_GO + min(to_go, 15)
+    out[n + 5] = A_WILDS + n_wilds
+    n = _put_cards(play.need, A_CARDS, tables, out, n + 6)
     return _put_cards(left, A_LEFT, tables, out, n)
 
 

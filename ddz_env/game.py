@@ -5,17 +5,27 @@ from typing import Any
 
 import numpy as np
 
+from ddz_env import core
 from ddz_env._jit import records
-from ddz_env.cards import HAND_SIZE, SEATS, check_deal, deal_from_text, to_text
+from ddz_env.cards import (
+    HAND_SIZE,
+    RANKS,
+    SEATS,
+    check_deal,
+    deal_from_text,
+    to_text,
+    unpack,
+)
 from ddz_env.catalogue import (
+    CHOICES,
     FIRST_PLAY,
-    TABLES,
     TEXTS,
     action_id,
     action_text,
 )
-from ddz_env.engine import apply, is_legal, legal, start, start_from_deck
+from ddz_env.engine import start, start_from_deck
 from ddz_env.errors import DdzError, FormatError, IllegalActionError, PlayError, RuleError
+from ddz_env.fillings import holding, parse_starred, starred, wilds_of
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.position import why_illegal
 from ddz_env.rules import RuleSet, get_rules
@@ -54,7 +64,9 @@ class Game:
             raise RuleError(f"first: expected a seat 0..2 or None, got {first!r}")
         order = None
         if deal is not None:
-            order = deal_from_text(deal) if isinstance(deal, dict) else check_deal(deal)
+            sevens = self.rules.wild == "red_sevens"
+            check = deal_from_text if isinstance(deal, dict) else check_deal
+            order = check(deal, sevens)
         self._rows = records(STATE, 1)
         self._ids = np.zeros(MAX_LEGAL, np.int32)
         key = np.uint64(check_seed(seed))
@@ -142,14 +154,23 @@ class Game:
         """(seat, action text) of every decision since the last redeal."""
         n = int(self.state["n_history"])
         seats, actions = self.state["history_seat"][:n], self.state["history_action"][:n]
-        return [(int(s), TEXTS[a]) for s, a in zip(seats, actions, strict=True)]
+        cards = self.state["history_cards"][:n]
+        return [
+            (int(seat), starred(int(action), wilds_of(int(action), int(taken))))
+            for seat, action, taken in zip(seats, actions, cards, strict=True)
+        ]
 
     def legal_ids(self) -> np.ndarray:
         """The legal ids, ascending, `int32[n]`; empty when the deal is over."""
-        return self._ids[: legal(self.state, self._params, TABLES, self._ids)].copy()
+        return self._ids[: core.legal(self.state, self._params, self._ids)].copy()
 
     def legal(self) -> list[str]:
-        """The legal choices and whole plays as texts, in the order of their ids."""
+        """The legal choices and whole plays as texts, in the order of their ids.
+
+        With wild cards a declaration stands here once for each way to fill it.
+        """
+        if self._params.wild and self.phase == "play":
+            return holding(self.state, self._params).whole_plays()
         return [TEXTS[i] for i in self.legal_ids()]
 
     def step(self, action: str | int) -> None:
@@ -162,7 +183,25 @@ class Game:
             PlayError: no such action.
             IllegalActionError: not legal now. Nothing has been changed.
         """
-        apply(self.state, self.check(action), self._params, TABLES)
+        if self._params.wild and self.phase == "play" and isinstance(action, str):
+            self._step_whole(action)
+        else:
+            core.apply(self.state, self.check(action), self._params)
+
+    def _step_whole(self, text: str) -> None:
+        """Declare a play and fill it as its stars say."""
+        action, wilds = parse_starred(text)
+        if action >= FIRST_PLAY:
+            reason = holding(self.state, self._params).why_not(action, wilds)
+            if reason:
+                raise IllegalActionError(f"{text}: {reason}")
+        least = wilds_of(action, int(self.state["hands"][self.seat]))
+        core.apply(self.state, self.check(action), self._params)
+        for rank, n in enumerate(unpack(wilds - least)):
+            for _ in range(n):
+                core.apply(self.state, CHOICES[f"wild_as_{RANKS[rank]}"], self._params)
+        if self.phase == "fill":
+            core.apply(self.state, CHOICES["wild_done"], self._params)
 
     def check(self, action: str | int) -> int:
         """The id of a choice that the seat on turn may make; so may all seats that are `asked`.
@@ -178,7 +217,7 @@ class Game:
         text = action_text(number)
         if self.over:
             raise IllegalActionError(f"{text}: the deal is over")
-        if not is_legal(self.state, number, self._params, TABLES):
+        if not core.is_legal(self.state, number, self._params):
             raise IllegalActionError(f"{text}: {self._why_not(number)}")
         return number
 
@@ -189,6 +228,8 @@ class Game:
             return f"not a choice in phase {self.phase}; expected {choices}"
         last = int(self.state["last_action"])
         hand = int(self.state["hands"][self.seat])
+        if self._params.wild and action >= FIRST_PLAY:
+            return holding(self.state, self._params).why_not(action, 0)
         return why_illegal(hand, last, action, self.rules)
 
     def view(self, seat: int | None = None) -> Any:
@@ -272,6 +313,16 @@ def _whole(action: Any) -> int:
         raise PlayError(f"action {action!r}: expected an id or a text") from None
 
 
+def _declare_again(game: Game, record: Any) -> None:
+    """Declare the pending play of a record and fill it as far as it was filled."""
+    action = int(record["pending"])
+    least = wilds_of(action, int(game.state["hands"][game.seat]))
+    game.step(action)
+    for rank, n in enumerate(unpack(max(int(record["pending_wilds"]) - least, 0))):
+        for _ in range(n if rank < 13 else 0):
+            game.step(CHOICES[f"wild_as_{RANKS[rank]}"])
+
+
 def _played_again(record: Any, rules: RuleSet) -> Game:
     """The game that a record's deck and decisions lead to.
 
@@ -286,12 +337,18 @@ def _played_again(record: Any, rules: RuleSet) -> Game:
         raise FormatError(f"turned {record['turned']}")
     game = Game.from_state(records(STATE, 1)[0], rules)
     state, n = game.state, int(record["n_history"])
-    state["deck"] = check_deal(record["deck"])
+    state["deck"] = check_deal(record["deck"], rules.wild == "red_sevens")
     for name in ("seed", "deal", "draws", "redeals", "first", "turned", "may_double"):
         state[name] = record[name]
+    if rules.wild == "rank" and record["wild"] >= 0 and record["draws"] > 0:
+        state["draws"] -= 1  # drawing the wild rank is a deal's last draw, and comes again
     start_from_deck(state, game._params)
-    for action in record["history_action"][:n]:
-        game.step(int(action))
+    decisions = zip(record["history_action"][:n], record["history_cards"][:n], strict=True)
+    for action, cards in decisions:
+        text = starred(int(action), wilds_of(int(action), int(cards)))
+        game.step(text if action >= FIRST_PLAY else int(action))
+    if record["phase"] == Phase.FILL:
+        _declare_again(game, record)
     for choice in record["choices"]:  # made at once and still hidden: 0 or 1
         if choice >= 0:
             game.step(int(game.legal_ids()[min(int(choice), 1)]))

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
+from ddz_env.cards import BIG_JOKER, SMALL_JOKER, WILD, unpack
 from ddz_env.errors import RuleError
-from ddz_env.moves import JOKERS, at_least, count_ones
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS
 
@@ -195,10 +193,31 @@ def settle(
     return settle_scores(get_rules(rules), scores, 0, Room(coefficient=room, fee=fee), beans)
 
 
-def count_bombs(hand: int) -> int:
-    """The bombs in a packed hand: fours of a kind, and the rocket."""
-    rocket = hand & int(JOKERS) == int(JOKERS)
-    return int(count_ones(at_least(np.uint64(hand), 4))) + int(rocket)
+def count_bombs(hand: int, wild: int = -1) -> tuple[int, int, int, int]:
+    """The bombs in a packed hand: soft, hard, pure, and rockets.
+
+    Counted in this order: the rocket, natural fours, four wild cards as pure, then the most soft
+    bombs that the wild cards left can make, those that need the fewest of them first.
+
+    Args:
+        hand: packed hand, wild cards as such.
+        wild: rank of the wild cards, 13 where the jokers are wild, -1 without.
+    """
+    counts = unpack(hand)
+    rockets = int(counts[SMALL_JOKER] == counts[BIG_JOKER] == 1)
+    hard = sum(n == 4 for n in counts[:13])
+    wilds = counts[WILD]
+    if wild == SMALL_JOKER and not rockets:
+        wilds = counts[SMALL_JOKER] + counts[BIG_JOKER]
+    if wilds == 4:
+        return 0, hard, 1, rockets
+    soft = 0
+    for natural in (3, 2, 1):
+        for n in counts[:13]:
+            if n == natural and wilds >= 4 - n:
+                wilds -= 4 - n
+                soft += 1
+    return soft, hard, 0, rockets
 
 
 class EscapeCost(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from ddz_env._jit import array_type, njit
-from ddz_env.cards import BIG_JOKER
+from ddz_env.cards import BIG_JOKER, SMALL_JOKER
 from ddz_env.catalogue import COPIES, TABLES, Category
 from ddz_env.rules import PARAMS
 
@@ -18,6 +18,7 @@ ONES = U64(0x1111111111111111)
 NIBBLE = U64(15)
 CHAIN = U64(0x0000111111111111)  # ranks 3..A
 JOKERS = U64(0x0110000000000000)
+RANKS = U64(0x000FFFFFFFFFFFFF)  # the nibbles of the ranks 3..2
 MAX_LEGAL = 27_472 + 3_000
 """A bound on the legal actions of one decision: no hand has more than the whole catalogue."""
 
@@ -35,6 +36,14 @@ ACE = 11  # the highest rank of a chain
 def contains(hand, need):
     """Whether a packed hand holds the packed cards `need`."""
     return ((hand | HIGH) - need) & HIGH == HIGH
+
+
+@njit([types.uint64(T_U64, T_U64)])
+def lacking(hand, need):
+    """The packed cards of ranks 3..2 that `need` has and `hand` lacks."""
+    gap = ((need & RANKS) | HIGH) - (hand & RANKS)
+    # A nibble keeps its top bit where nothing had to be borrowed: there the rest is what lacks.
+    return gap & (((gap & HIGH) >> U64(3)) * U64(7)) & RANKS
 
 
 @njit([types.uint64(T_U64, T_INT)])
@@ -68,6 +77,30 @@ def hand_size(hand):
     even = hand & U64(0x0F0F0F0F0F0F0F0F)
     odd = (hand >> U64(4)) & U64(0x0F0F0F0F0F0F0F0F)
     return np.int64(((even + odd) * U64(0x0101010101010101)) >> U64(56))
+
+
+@njit([types.uint64(T_U64, T_U64, T_INT)])
+def wild_cards(hand, need, n):
+    """The packed cards that serve as `n` wilds: wild ones, else jokers that the play leaves."""
+    if hand >> U64(60):
+        return U64(n) << U64(60)
+    cards = U64(0)
+    for rank in (SMALL_JOKER, BIG_JOKER):
+        joker = U64(1) << U64(4 * rank)
+        if n > 0 and hand & joker != U64(0) and need & joker == U64(0):
+            cards += joker
+            n -= 1
+    return cards
+
+
+@njit([types.uint64(T_U64, T_U64)])
+def after(hand, need):
+    """A packed hand without the cards of a play that it makes, with as few wilds as possible."""
+    wilds = lacking(hand, need)
+    left = hand - (need - wilds)
+    if wilds != U64(0):
+        left -= wild_cards(hand, need, hand_size(wilds))
+    return left
 
 
 # Inlined, since a call here costs more than most groups.

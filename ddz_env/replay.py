@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ddz_env.cards import RANKS, check_deal
+from ddz_env.cards import RANKS
 from ddz_env.errors import CardError, DdzError, FormatError
+from ddz_env.fillings import parse_starred
 from ddz_env.game import Game
 from ddz_env.rooms import rules_from_dict, rules_to_dict
 
@@ -44,7 +45,7 @@ def to_line(game: Game, agents: Sequence[str] = ("", "", "")) -> str:
         "redeals": game.redeals,
         "may_double": [int(m) for m in state["may_double"]],
         "agents": list(agents),
-        "decisions": [[seat, game.action_id(text), text] for seat, text in game.history],
+        "decisions": [[seat, parse_starred(text)[0], text] for seat, text in game.history],
         "scores": game.scores if game.over else None,
     }
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
@@ -69,7 +70,7 @@ def _restore(data: dict[str, Any]) -> Game:
     """Play a checked line's decisions."""
     deck = None
     if data["deck"] is not None:
-        deck = check_deal(np.array([RANKS.index(c) for c in data["deck"]]))
+        deck = np.array([RANKS.index(c) for c in data["deck"]])
     game = Game(rules_from_dict(data["rules"]), data["seed"], data["first"], deck)
     game.state["deal"] = data["number"]
     game.state["may_double"] = data["may_double"]
@@ -81,9 +82,9 @@ def _restore(data: dict[str, Any]) -> Game:
     for i, (seat, action, text) in enumerate(data["decisions"]):
         if game.over or (game.seat != seat and not _at_once(game)):
             raise FormatError(f"decision {i}: seat {seat} is not asked")
-        if game.action_text(action) != text:
+        if parse_starred(text)[0] != action:
             raise FormatError(f"decision {i}: id {action} is not {text!r}")
-        game.step(action)
+        game.step(text)
     if data["scores"] is not None and (not game.over or game.scores != data["scores"]):
         raise FormatError("scores: not those of the decisions")
     return game

@@ -22,6 +22,9 @@ ShowTie = Literal["from_first_caller", "from_seat_0"]
 Shower = Literal["landlord", "everybody"]
 LookThen = Literal["call_at_once", "call_after_all"]
 CallerRobs = Literal["if_robbed", "always"]
+Wild = Literal["none", "rank", "red_sevens", "jokers"]
+BombOrder = Literal["class", "rank"]
+JokerSpent = Literal["small", "big"]
 RaiseOrder = Literal["farmer_after_landlord", "farmer_before_landlord"]
 WinnerCap = Literal["none", "losers_pay_less", "house_keeps_rest"]
 LandlordShort = Literal["by_stakes", "equally"]
@@ -64,8 +67,20 @@ class Params(NamedTuple):
     rob_multiplier: int
     blind_multiplier: int
     raise_multiplier: int
+    soft_bomb: int
     bomb: int
+    pure_bomb: int
+    rocket: int
     spring: int
+    score_quarters: int
+    cap: int
+    cap_scales: int
+    wild: int
+    wild_solo_kicker_any: int
+    wild_pair_kicker: int
+    soft_bomb_naturals: int
+    bomb_order: int
+    joker_spent: int
 
 
 PARAMS = np.dtype([(name, "<i8") for name in Params._fields])
@@ -159,8 +174,44 @@ class RuleSet:
     rob_multiplier: int = _rule(2, "what each rob multiplies with", "5", 1, 16)
     blind_multiplier: int = _rule(2, "what a blind grab multiplies with", "5", 1, 16)
     raise_multiplier: int = _rule(2, "what each raise multiplies with", "5", 1, 16)
-    bomb_multiplier: int = _rule(2, "what each bomb or rocket played multiplies with", "5", 1, 16)
-    spring: bool = _rule(True, "a spring doubles", "5; decided in jj_classic")
+    soft_bomb_multiplier: int = _rule(2, "what each soft bomb multiplies with", "4", 1, 16)
+    bomb_multiplier: int = _rule(
+        2, "what each bomb of four natural cards multiplies with", "5; 4", 1, 16
+    )
+    pure_bomb_multiplier: int = _rule(2, "what four wild cards multiply with", "4", 1, 16)
+    rocket_multiplier: int = _rule(
+        2, "what the rocket multiplies with", "5; 4, decided in crazy_laizi", 1, 16
+    )
+    spring: bool = _rule(True, "a spring doubles", "5; decided in jj_classic and crazy_laizi")
+    score_quarters: int = _rule(4, "quarters of a point that a point counts", "5", 1, 400)
+    cap: int = _rule(0, "most points of a seat in a deal, 0: no limit", "5", 0, 1_000_000_000)
+    cap_scales: bool = _rule(
+        True,
+        "where a seat exceeds the cap all three scores shrink alike; else each is cut by itself",
+        "5, decided",
+    )
+    # wild cards
+    wild: Wild = _rule(
+        "none",
+        "which cards are wild: none, the four of a rank drawn when there is a landlord, the red "
+        "sevens, or the jokers",
+        "4; decided in happy_laizi and laidou",
+    )
+    wild_solo_kicker_any: bool = _rule(
+        False, "a wild as a solo kicker may stand for any rank, not only its own", "4, decided"
+    )
+    wild_pair_kicker: bool = _rule(
+        True, "a wild may complete a pair kicker", "4; decided in happy_laizi and laidou"
+    )
+    soft_bomb_naturals: int = _rule(
+        1, "natural cards that a soft bomb needs", "4; decided in crazy_laizi", 1, 3
+    )
+    bomb_order: BombOrder = _rule(
+        "class", "bombs rank by class (soft, hard, pure) and then rank, or by rank alone", "4"
+    )
+    joker_spent: JokerSpent = _rule(
+        "small", "where jokers are wild, the one that is spent first as a wild", "4, decided"
+    )
     # what a deal costs at a table of beans or coins
     table_fee: bool = _rule(True, "the house takes its fee of every seat after a deal", "6")
     house_covers_short: bool = _rule(
@@ -255,7 +306,10 @@ class RuleSet:
         special = {
             "categories": categories,
             "kickers": kickers + 4 * self.kicker_both_jokers,
+            "soft_bomb": self.soft_bomb_multiplier,
             "bomb": self.bomb_multiplier,
+            "pure_bomb": self.pure_bomb_multiplier,
+            "rocket": self.rocket_multiplier,
             "spring": 2 if self.spring else 1,
         }
         hints = get_type_hints(type(self))
@@ -309,6 +363,43 @@ PRESETS: MappingProxyType[str, RuleSet] = MappingProxyType(
             RuleSet("happy", auction="call", rob=True, double=True, **_HAPPY_SHOWS, **_HAPPY_TABLE),
             RuleSet(
                 "happy_blind", auction="blind", show_after_bottom=2, raising=True, **_HAPPY_TABLE
+            ),
+            RuleSet(
+                "happy_laizi",
+                auction="call",
+                rob=True,
+                double=True,
+                wild="rank",
+                bomb_multiplier=4,
+                pure_bomb_multiplier=4,
+                rocket_multiplier=4,
+                score_quarters=1,
+                cap=10_000,
+                **_HAPPY_SHOWS,
+                **_HAPPY_TABLE,
+            ),
+            RuleSet(
+                "crazy_laizi",
+                auction="call",
+                rob=True,
+                show_before_deal=4,
+                show_after_bottom=2,
+                shows_combine="product",
+                wild="rank",
+                wild_pair_kicker=False,
+                spring=False,
+                table_fee=False,
+                landlord_short="equally",
+                escape="actual",
+            ),
+            RuleSet(
+                "laidou",
+                auction="points",
+                first_caller="rotates",
+                all_pass="first_bidder",
+                wild="red_sevens",
+                bomb_order="rank",
+                escape="lost_deal",
             ),
         )
     }

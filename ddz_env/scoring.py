@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numba import from_dtype, types
 
 from ddz_env._jit import njit
@@ -14,6 +15,8 @@ from ddz_env.state import STATE, Phase
 T_STATE = from_dtype(STATE)
 QUARTERS = 4
 """Units of the records' scores in a point."""
+LIMIT = 1 << 48
+"""The most that a multiplier can be; far above any deal of the presets. Keeps scores in 64 bits."""
 
 _OVER = int(Phase.OVER)
 
@@ -47,25 +50,42 @@ def combine_shows(params, total, value):
     return total * value if params.shows_combine == 1 else max(total, value)
 
 
+@njit([types.int64(T_INT, T_INT, T_INT)])
+def times(value, factor, n):
+    """`value * factor**n`, at most `LIMIT`; all above 0."""
+    for _ in range(n):
+        value = LIMIT if value > LIMIT // factor else value * factor
+    return value
+
+
 @njit([types.int64(T_PARAMS, T_INT, T_INT, T_INT, T_INT, T_INT, T_INT)])
 def multiply(params, shows, robs, bombs, blind, raises, spring):
-    """The multiplier from its parts.
+    """The multiplier from its parts, at most `LIMIT`.
 
     Args:
         params: the room.
         shows: the multiplier of all shows.
         robs: number of robs.
-        bombs: number of bombs and rockets.
+        bombs: the product of what all bombs and rockets multiply with (`bomb_product`).
         blind: 1 for a blind grab.
         raises: number of raises.
         spring: 1 for a spring.
     """
-    value = params.start_multiplier * shows
-    value *= params.rob_multiplier**robs
-    value *= params.bomb**bombs
-    value *= params.blind_multiplier**blind
-    value *= params.raise_multiplier**raises
-    return value * params.spring**spring
+    value = times(params.start_multiplier, shows, 1)
+    value = times(value, params.rob_multiplier, robs)
+    value = times(value, bombs, 1)
+    value = times(value, params.blind_multiplier, blind)
+    value = times(value, params.raise_multiplier, raises)
+    return times(value, params.spring, spring)
+
+
+@njit([types.int64(T_PARAMS, T_INT, T_INT, T_INT, T_INT)])
+def bomb_product(params, soft, hard, pure, rockets):
+    """What so many bombs of each class multiply with, together, at most `LIMIT`."""
+    value = times(1, params.soft_bomb, soft)
+    value = times(value, params.bomb, hard)
+    value = times(value, params.pure_bomb, pure)
+    return times(value, params.rocket, rockets)
 
 
 @njit([types.int64(T_STATE, T_PARAMS)])
@@ -86,7 +106,7 @@ def multiplier(state, params):
             robs += 1
     spring = 1 if state.phase == _OVER and is_spring(state) else 0
     shows = show_multiplier(state, params)
-    return multiply(params, shows, robs, state.bombs, state.blind, state.raises, spring)
+    return multiply(params, shows, robs, state.bomb_factor, state.blind, state.raises, spring)
 
 
 @njit([types.int64(T_INT, T_INT, T_INT)])
@@ -95,18 +115,49 @@ def stake(points, own_double, landlord_double):
     return points << (own_double + landlord_double)
 
 
+@njit([types.int64(T_INT, T_PARAMS)])
+def capped(amount, params):
+    """A seat's score in quarter points, cut at the room's limit."""
+    most = QUARTERS * params.cap
+    if params.cap == 0:
+        return amount
+    return max(-most, min(most, amount))
+
+
+@njit([types.UniTuple(types.int64, 3)(T_INT, T_INT, T_INT, T_INT, T_PARAMS)])
+def stakes(points, lord_double, double_1, double_2, params):
+    """Quarter points of the landlord and both farmers, had the landlord won.
+
+    Args:
+        points: base times multiplier, in points.
+        lord_double: 1 where the landlord has doubled.
+        double_1: the same of a farmer.
+        double_2: the same of the other farmer.
+        params: the room, with its factor and its cap.
+    """
+    one = params.score_quarters * stake(points, double_1, lord_double)
+    two = params.score_quarters * stake(points, double_2, lord_double)
+    most = QUARTERS * params.cap
+    if params.cap > 0 and one + two > most and params.cap_scales:
+        # Shrunk alike, in whole quarters; the landlord's is their sum, so that nothing is lost.
+        total = one + two
+        one = np.int64(np.float64(most) * one / total)
+        two = most - one
+    return capped(one + two, params), -capped(one, params), -capped(two, params)
+
+
 @njit([types.void(T_STATE, T_PARAMS)])
 def settle(state, params):
     """Write the scores of a finished deal: each farmer's stake, their sum for the landlord."""
-    points = QUARTERS * state.base * multiplier(state, params)
     sign = 1 if state.winner == state.landlord else -1
-    lord = state.landlord
-    state.scores[lord] = 0
-    for k in range(1, 3):
-        seat = (lord + k) % 3
-        amount = sign * stake(points, state.doubles[seat], state.doubles[lord])
-        state.scores[seat] = -amount
-        state.scores[lord] += amount
+    lord = np.int64(state.landlord)
+    down, up = (lord + 1) % 3, (lord + 2) % 3
+    points = state.base * multiplier(state, params)
+    doubles = state.doubles
+    amounts = stakes(points, doubles[lord], doubles[down], doubles[up], params)
+    state.scores[lord] = sign * amounts[0]
+    state.scores[down] = sign * amounts[1]
+    state.scores[up] = sign * amounts[2]
 
 
 def deal_scores(
@@ -116,6 +167,9 @@ def deal_scores(
     base: int = 1,
     multiplier: int = 1,
     bombs: int = 0,
+    soft_bombs: int = 0,
+    hard_bombs: int = 0,
+    pure_bombs: int = 0,
     rockets: int = 0,
     spring: bool = False,
     robs: int = 0,
@@ -132,7 +186,10 @@ def deal_scores(
         landlord_wins: who won.
         base: the base, 1..3.
         multiplier: a multiplier beside the parts that follow.
-        bombs: bombs played.
+        bombs: bombs played of four natural cards.
+        soft_bombs: bombs played with wild and natural cards.
+        hard_bombs: more bombs of four natural cards.
+        pure_bombs: bombs played of four wild cards.
         rockets: rockets played.
         spring: whether it was a spring (a room without springs takes no notice).
         robs: number of robs.
@@ -150,6 +207,9 @@ def deal_scores(
         "base": (base, 0, 3),
         "multiplier": (multiplier, 1, 1 << 32),
         "bombs": (bombs, 0, 13),
+        "soft_bombs": (soft_bombs, 0, 4),
+        "hard_bombs": (hard_bombs, 0, 13),
+        "pure_bombs": (pure_bombs, 0, 1),
         "rockets": (rockets, 0, 1),
         "robs": (robs, 0, 3),
         "raises": (raises, 0, 4),
@@ -162,7 +222,9 @@ def deal_scores(
     total = 1
     for value in shows:
         total = combine_shows(params, total, int(value))
-    parts = multiply(params, total, robs, bombs + rockets, int(blind), raises, int(spring))
-    points = base * multiplier * parts * (1 if landlord_wins else -1)
-    stakes = [stake(points, int(own), int(landlord_doubles)) for own in farmer_doubles]
-    return [float(sum(stakes)), *(-float(amount) for amount in stakes)]
+    product = bomb_product(params, soft_bombs, bombs + hard_bombs, pure_bombs, rockets)
+    parts = multiply(params, total, robs, product, int(blind), raises, int(spring))
+    points = min(base * times(multiplier, parts, 1), 3 * LIMIT)
+    doubles = [int(own) for own in farmer_doubles]
+    amounts = stakes(points, int(landlord_doubles), *doubles, params)
+    return [float(a) / QUARTERS * (1 if landlord_wins else -1) for a in amounts]

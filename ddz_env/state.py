@@ -45,6 +45,8 @@ STATE = np.dtype(
         ("played", "<u8", 3),  # packed cards that each seat has played
         ("last_cards", "<u8"),  # packed cards of the play to beat, 0 when leading
         ("scores", "<i8", 3),  # quarter points of each seat, 0 until over
+        ("bomb_factor", "<i8"),  # what bombs and rockets played multiply with, together
+        ("pending_wilds", "<u8"),  # while filling: packed ranks that wild cards stand for
         ("draws", "<u4"),  # random numbers drawn so far
         ("deck", "u1", 54),  # ranks in dealing order: seat 0's 17, seat 1's, seat 2's, bottom 3
         ("phase", "i1"),  # Phase
@@ -66,12 +68,15 @@ STATE = np.dtype(
         ("base", "i1"),  # the base of the score: the highest call so far, 0 none yet
         ("bombs", "i1"),  # bombs and rockets played
         ("plays", "i1", 3),  # plays of each seat, passes not counted
+        ("wild", "i1"),  # rank of the wild cards, 13 the jokers; -1 none yet
+        ("pending_low", "i1"),  # while filling: the lowest rank that may be asked next
         ("passes", "i1"),  # passes in a row
         ("last_seat", "i1"),  # seat of the play to beat, -1 when leading
         ("winner", "i1"),  # seat that went out, -1 none
         ("history_seat", "i1", MAX_HISTORY),  # who decided
-        ("spare", "u1", 2),  # fills a hole, so that equal games are equal bytes
+        ("spare", "u1", 6),  # fills a hole, so that equal games are equal bytes
         ("last_action", "<u2"),  # id of the play to beat, 0 when leading
+        ("pending", "<u2"),  # while filling: id of the declared play, else 0
         ("redeals", "<i2"),  # times that the cards were thrown in
         ("n_history", "<i2"),  # decisions in the history
         ("history_action", "<u2", MAX_HISTORY),  # action id

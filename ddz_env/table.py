@@ -28,7 +28,7 @@ from ddz_env.money import (
     settle_scores,
 )
 from ddz_env.rules import RuleSet, get_rules
-from ddz_env.scoring import QUARTERS, multiply, show_multiplier
+from ddz_env.scoring import QUARTERS, bomb_product, multiply, show_multiplier
 from ddz_env.state import NOT_ASKED, Phase
 from ddz_env.table_file import HOUSE, Entry, Saved, dump, parse, read, write
 from ddz_env.vector import Legal, check_seed, deal_seeds
@@ -265,13 +265,14 @@ class Table:
     def _play_multiplier(self, game: Game) -> int:
         """Robs, shows, blind grab, raises and bombs: what escapes count, without the room's own."""
         state, params = game.state, self.rules.replace(start_multiplier=1).params()
-        bombs = int(state["bombs"])
+        bombs = int(state["bomb_factor"])
         if self.rules.escape in ("by_multiplier", "actual"):
             dealt = self.rules.escape_bombs == "all_dealt"
-            bombs = 0 if dealt else bombs
+            bombs = 1 if dealt else bombs
             if game.landlord is not None:  # counted on the hands after the bottom cards
                 for hand, played in zip(state["hands"], state["played"], strict=True):
-                    bombs += count_bombs(int(hand) + (int(played) if dealt else 0))
+                    cards = int(hand) + (int(played) if dealt else 0)
+                    bombs *= int(bomb_product(params, *count_bombs(cards, int(state["wild"]))))
         robs = sum(int(rob) == 1 for rob in state["robs"])
         shows = int(show_multiplier(state, params))
         blind, raises = int(state["blind"]), int(state["raises"])

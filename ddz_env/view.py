@@ -8,7 +8,8 @@ import numpy as np
 from numba import from_dtype, types
 
 from ddz_env._jit import njit
-from ddz_env.cards import HAND_SIZE, deck, pack
+from ddz_env.cards import HAND_SIZE, WILD, deck, pack
+from ddz_env.engine import SEVEN, WILD_DRAWN, WILD_SEVENS, make_wild
 from ddz_env.moves import T_INT, T_PARAMS, hand_size
 from ddz_env.phases import AUCTION_BLIND
 from ddz_env.scoring import T_STATE, multiplier
@@ -16,6 +17,7 @@ from ddz_env.state import MAX_HISTORY, Phase
 
 U64 = np.uint64
 _ALL_CARDS = U64(pack(deck()))
+_PLAY, _FILL = int(Phase.PLAY), int(Phase.FILL)
 _BEFORE_DEAL, _AT_6, _AT_12 = (
     int(Phase.SHOW_BEFORE_DEAL), int(Phase.SHOW_AT_6), int(Phase.SHOW_AT_12),
 )  # fmt: skip
@@ -30,6 +32,7 @@ VIEW = np.dtype(
         ("played", "<u8", 3),  # packed cards that each seat has played
         ("last_cards", "<u8"),  # packed cards of the play to beat, 0 when leading
         ("scores", "<i8", 3),  # quarter points of each seat, 0 until over
+        ("pending_wilds", "<u8"),  # packed ranks that wilds stand for in it so far
         ("multiplier", "<i8"),  # the multiplier as it stands
         ("counts", "i1", 3),  # cards in each seat's hand, 0..20; those dealt so far
         ("seat", "i1"),  # whose view this is
@@ -48,14 +51,16 @@ VIEW = np.dtype(
         ("blind", "i1"),  # 1: the landlord grabbed blind
         ("raises", "i1"),  # raises so far, 0..4
         ("base", "i1"),  # the base of the score, 0 none yet
+        ("wild", "i1"),  # rank of the wild cards, 13 the jokers; -1 none yet
         ("bombs", "i1"),  # bombs and rockets played
         ("plays", "i1", 3),  # plays of each seat
         ("passes", "i1"),  # passes in a row
         ("last_seat", "i1"),  # seat of the play to beat, -1 when leading
         ("winner", "i1"),  # seat that went out, -1 none
         ("history_seat", "i1", MAX_HISTORY),  # who decided
-        ("spare", "u1", 6),  # fills a hole, so that equal views are equal bytes
+        ("spare", "u1", 3),  # fills a hole, so that equal views are equal bytes
         ("last_action", "<u2"),  # id of the play to beat, 0 when leading
+        ("pending", "<u2"),  # the seat's own declared play while it fills it, else 0
         ("redeals", "<i2"),  # times that the cards were thrown in
         ("n_history", "<i2"),  # decisions in the history
         ("history_action", "<u2", MAX_HISTORY),  # action id
@@ -118,11 +123,22 @@ def sees(state, seat, other, params):
     return seat == other and not (blind and state.looked[seat] == 0)
 
 
+@njit([types.uint64(T_STATE, T_PARAMS)])
+def all_cards(state, params):
+    """The whole deck as packed cards, wild ones as such."""
+    if params.wild == WILD_SEVENS:
+        two = U64(2) << U64(4 * SEVEN)
+        return _ALL_CARDS - two + (U64(2) << U64(4 * WILD))
+    if params.wild == WILD_DRAWN and state.wild >= 0:
+        return make_wild(_ALL_CARDS, np.int64(state.wild))
+    return _ALL_CARDS
+
+
 @njit([types.void(T_STATE, T_INT, T_PARAMS, T_VIEW)])
 def _cut_hands(state, seat, params, view):
     """Hands, counts and what has not been seen."""
     dealt = cards_dealt(state, params)
-    unseen = _ALL_CARDS
+    unseen = all_cards(state, params)
     for other in range(3):
         hand = U64(0)
         if sees(state, seat, other, params):
@@ -155,7 +171,13 @@ def cut_view(state, seat, params, view):
     view.turned_seat = state.turned // HAND_SIZE if turned else -1
     view.last_cards = state.last_cards
     view.multiplier = multiplier(state, params)
-    view.phase = state.phase
+    # While a seat fills its play, the others see it still on turn to play.
+    filling = state.phase == _FILL
+    mine = filling and seat == state.turn
+    view.phase = _PLAY if filling and not mine else state.phase
+    view.pending = state.pending if mine else 0
+    view.pending_wilds = state.pending_wilds if mine else U64(0)
+    view.wild = state.wild
     view.turn = state.turn
     view.first = state.first
     view.landlord = state.landlord

@@ -15,13 +15,14 @@ from scipy.stats import bootstrap
 
 from agents.base import Agent
 from ddz_env._jit import records
-from ddz_env.catalogue import CHOICES, TABLES
+from ddz_env.catalogue import CHOICES
+from ddz_env.core import apply_rows, first_illegal, list_rows
 from ddz_env.engine import start
 from ddz_env.errors import DdzError, IllegalActionError
 from ddz_env.rules import Params, RuleSet, get_rules
 from ddz_env.scoring import QUARTERS
 from ddz_env.state import STATE, Phase
-from ddz_env.vector import Legal, apply_rows, deal_seeds, first_illegal, list_rows
+from ddz_env.vector import Legal, deal_seeds
 from ddz_env.view import VIEW, cut_views
 
 CHUNK = 1024
@@ -113,7 +114,7 @@ def _decide(
             f"{agent!r}: expected {len(rows)} ids, got {answer.dtype} {answer.shape}"
         )
     actions = np.ascontiguousarray(answer, np.int64)
-    bad = first_illegal(states, rows, actions, params, TABLES)
+    bad = first_illegal(states, rows, actions, params)
     if bad >= 0:
         raise IllegalActionError(f"{agent!r} chose action {actions[bad]}, which is not legal")
     return actions
@@ -147,7 +148,7 @@ def play_out(
             index = np.flatnonzero(asked == k)
             if len(index):
                 actions[index] = _decide(agent, states, rows[index], legal.take(index), params)
-        apply_rows(states, rows, actions, params, TABLES)
+        apply_rows(states, rows, actions, params)
         if alive is not None:
             alive()
 

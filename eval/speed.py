@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import Progress
@@ -32,12 +31,11 @@ from rich.table import Table
 
 import ddz_env
 from ddz_env._jit import records
-from ddz_env.catalogue import TABLES
+from ddz_env.core import random_games
 from ddz_env.errors import DdzError
-from ddz_env.moves import MAX_LEGAL
 from ddz_env.rules import PRESETS
 from ddz_env.state import STATE
-from ddz_env.vector import VecEnv, play_random_games
+from ddz_env.vector import VecEnv
 from eval.cli import check_folder, command_line, guarded, save_json, versions
 
 Round = Callable[[float], float]
@@ -78,9 +76,9 @@ def timed(advance: Callable[[], int]) -> Round:
 
 def core_games(room: str = "play_only") -> Round:
     """Whole random deals of a room inside the kernel, calls and all."""
-    states, ids = records(STATE, 1), np.zeros(MAX_LEGAL, np.int32)
+    states = records(STATE, 1)
     params = PRESETS[room].params()
-    return timed(lambda: play_random_games(states, 2000, params, TABLES, ids))
+    return timed(lambda: random_games(states, 2000, params))
 
 
 def batch(features: bool) -> Round:

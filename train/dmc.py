@@ -57,7 +57,7 @@ from train.processes import exit_without_parent, rank_and_world, run_workers
 from train.report import Report
 from train.samples import Window, store
 
-_PLAY = int(Phase.PLAY)
+_PLAY, _FILL = int(Phase.PLAY), int(Phase.FILL)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def choices_of_role(states, offsets, ids, role, rows, out_offsets, out_ids):
     n, m = 0, 0
     for i in range(states.shape[0]):
         state = states[i]
-        if state.phase != _PLAY or (state.turn - state.landlord + 3) % 3 != role:
+        if (state.phase != _PLAY and state.phase != _FILL) or (state.turn - state.landlord + 3) % 3 != role:
             continue
         if offsets[i + 1] - offsets[i] < 2:
             continue
@@ -164,7 +164,7 @@ class Collector:
 
     def _call(self, legal: Legal, actions: np.ndarray) -> None:
         """Let `greedy` decide what is not card play."""
-        rows = np.flatnonzero(self.env.states["phase"] != _PLAY)
+        rows = np.flatnonzero(~np.isin(self.env.states["phase"], (_PLAY, _FILL)))
         if len(rows):
             actions[rows] = self.greedy.act(self.env.views(rows), legal.take(rows))
 
