@@ -67,6 +67,12 @@ def look(hand, wild, params, held):
         held.wilds = np.int64(hand >> U64(60))
 
 
+@njit([types.uint64(T_PARAMS)])
+def first_joker(params):
+    """The joker, packed, that is spent first where both are wild."""
+    return U64(1) << U64(4 * (SMALL_JOKER if params.joker_spent == 0 else BIG_JOKER))
+
+
 @njit([types.int64(T_HELD, T_INT, T_INT, T_U64, T_PARAMS)])
 def wilds_left(held, category, rank, main, params):
     """Wilds that are left when a main part is made with as few as possible, -1 when it can't be."""
@@ -79,9 +85,8 @@ def wilds_left(held, category, rank, main, params):
         return -1
     if need > 0 and need == hand_size(main) and rank != held.own:
         return -1  # made of wilds alone, a main part is their own rank
-    if category == _BOMB and need > 0 and rank != held.own:
-        if 4 - need < params.soft_bomb_naturals:
-            return -1
+    if category == _BOMB and 0 < need < 4 and 4 - need < params.soft_bomb_naturals:
+        return -1
     return held.wilds - need
 
 
@@ -93,9 +98,15 @@ def kickers_fit(held, category, kickers, rest, params):
         if not contains(held.natural, jokers):
             return False
         if params.wild == WILD_JOKERS:
-            rest -= hand_size(jokers)
-            if rest < 0:
-                return False
+            if jokers & first_joker(params) != U64(0):
+                # It would be spent before the other one: here no joker can be wild.
+                if rest != held.wilds:
+                    return False
+                rest = 0
+            else:
+                rest -= hand_size(jokers)
+                if rest < 0:
+                    return False
     gap = lacking(held.natural, kickers)
     if gap == U64(0):
         return True
@@ -309,9 +320,8 @@ def cards_of(held, action, wilds, params, tables):
     n = hand_size(wilds)
     if params.wild != WILD_JOKERS:
         return cards + (U64(n) << U64(60))
-    first = SMALL_JOKER if params.joker_spent == 0 else BIG_JOKER
-    for rank in (first, SMALL_JOKER + BIG_JOKER - first):
-        joker = U64(1) << U64(4 * rank)
+    first = first_joker(params)
+    for joker in (first, JOKERS - first):
         if n > 0 and (held.natural & joker) != U64(0) and (need & joker) == U64(0):
             cards += joker
             n -= 1
@@ -323,7 +333,10 @@ def wilds_unused(held, action, wilds, params, tables):
     """Wilds that a declaration leaves in the hand."""
     unused = held.wilds - hand_size(wilds)
     if params.wild == WILD_JOKERS:
-        unused -= hand_size(tables[0].actions[action].need & JOKERS)
+        kickers = tables[0].actions[action].need & JOKERS
+        if kickers & first_joker(params) != U64(0):
+            return 0
+        unused -= hand_size(kickers)
     return unused
 
 
@@ -358,7 +371,7 @@ def can_replace(held, action, wilds, rank, beaten, params, tables):
         if left == 0 and not (play.rank == held.own and play.length == 1):
             return False
         if category == _BOMB:
-            if left < params.soft_bomb_naturals and rank != held.own:
+            if 0 < left < params.soft_bomb_naturals:
                 return False
             value = bomb_value(bomb_class(4 - left, left), np.int64(play.rank), params)
             return value > beaten
