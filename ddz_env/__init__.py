@@ -28,6 +28,15 @@ from ddz_env.scoring import deal_scores
 from ddz_env.table import Table
 from ddz_env.vector import VecEnv, vec_env
 
+
+def min_plays(hand: str, rules: "str | RuleSet" = "play_only", wild: str | None = None) -> int:
+    """The least number of plays that empties a hand, exact: `least.min_plays`."""
+    # Its kernels are compiled when first asked for.
+    from ddz_env.least import min_plays as search
+
+    return search(hand, rules, wild)
+
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -52,6 +61,7 @@ __all__ = [
     "explain",
     "legal_plays",
     "load_rules",
+    "min_plays",
     "n_actions",
     "parallel_env",
     "raw_env",

@@ -87,7 +87,7 @@ def _position_rules(rules: str | RuleSet, wild: str | None) -> RuleSet:
     return room
 
 
-def _parse_position(
+def parse_position(
     hand: str, last: str | None, rules: str | RuleSet, wild: str | None
 ) -> tuple[int, int, int, RuleSet, int]:
     """A position, checked: packed hand, last action id (0: leading), its cards, room, wild rank."""
@@ -134,7 +134,7 @@ def legal_plays(
     Raises:
         DdzError: a text that is no hand or no play, an unknown room.
     """
-    cards, last_id, taken, room, number = _parse_position(hand, last, rules, wild)
+    cards, last_id, taken, room, number = parse_position(hand, last, rules, wild)
     params = room.params()
     if room.wild != "none":
         return Holding(cards, number, last_id, taken, params).whole_plays()
@@ -161,7 +161,7 @@ def explain(
     Raises:
         DdzError: a hand, last play or room that does not exist.
     """
-    cards, last_id, taken, room, number = _parse_position(hand, last, rules, wild)
+    cards, last_id, taken, room, number = parse_position(hand, last, rules, wild)
     try:
         action, wilds = parse_starred(play)
     except PlayError as error:

@@ -163,7 +163,7 @@ def test_positions_of_custom_rooms(name):
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("name", ROOMS)
 def test_many_positions(name, seed):
-    """With those above 21,600 hands in all: 2 x 300 more of each room with jokers and sevens."""
+    """20,000 hands in all; laidou's with red sevens and with jokers wild."""
     check_variety(check_positions(100 + seed, 500, name), name)
 
 
@@ -251,7 +251,6 @@ def test_too_weak_bombs_are_no_replies():
             for last in ("3333*", "7777", "KKK*K*", "9*9*9*9*"):
                 ours = ddz_env.legal_plays(hand, last, name, "9")
                 wanted = [bomb for bomb in bombs if beats_wild(bomb, last, ROOMS[name])]
-                assert ([play for play in ours if play in bombs] and True) or not wanted
                 assert {play for play in ours if play in bombs} == set(wanted)
                 both = {declaration(b) for b in wanted} & {
                     declaration(b) for b in bombs if b not in wanted
@@ -269,9 +268,8 @@ def test_too_weak_bombs_are_no_replies():
         ("3WWWWW", None, "happy_laizi", "7", "W"),
         ("3WWW", None, "laidou", "red7", "W"),
         ("777", None, "laidou", "red7", "7"),
-        ("33W", "3*3", "happy_laizi", "7", "3*3"),
         ("33W", "X*", "happy_laizi", "7", "X*"),
-        ("33W", "33333*", "happy_laizi", "7", "33333*"),
+        ("33W", "33333*", "happy_laizi", "7", "33333"),
         ("33W", None, "happy_laizi", "X", "X"),
         ("33W", None, "happy_laizi", "red7", "red7"),
         ("33W", None, "happy_laizi", None, "wild"),
