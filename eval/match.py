@@ -1,8 +1,9 @@
 """Duplicate matches: two agents play the same deals with the sides swapped, in one batch.
 
 Without calling (landlord fixed): each deal twice, A against two B and B against two A. With it:
-each deal in six layouts, A at each seat against two B and B at each seat against two A. Deals that
-end void in a layout are left out whole and counted. Intervals resample deals, not games, since the
+each deal in six layouts, A at each seat against two B and B at each seat against two A; or, where
+a third agent makes all choices before the play (`calls`), twice, with A and then B as landlord.
+Deals that end void in a layout are left out whole and counted. Intervals resample deals, not games, since the
 games of one deal hang together.
 """
 
@@ -126,6 +127,7 @@ def play_out(
     agents: list[Agent],
     params: Params,
     alive: Callable[[], None] | None = None,
+    before: Phase = Phase.OVER,
 ) -> None:
     """Play a batch of games to their ends; an agent is asked only where it has a choice.
 
@@ -135,10 +137,11 @@ def play_out(
         agents: the agents.
         params: the room.
         alive: called once a round, for progress.
+        before: games stop when they reach this phase.
     """
     buffer = None
     while True:
-        rows = np.flatnonzero(states["phase"] != Phase.OVER)
+        rows = np.flatnonzero(states["phase"] < before)
         if len(rows) == 0:
             return
         legal, buffer = list_rows(states, rows, params, ids=buffer)
@@ -160,6 +163,7 @@ def play_deals(
     seeds: np.ndarray,
     first_number: int = 0,
     alive: Callable[[], None] | None = None,
+    calls: Agent | None = None,
 ) -> np.ndarray:
     """The final records of a duplicate match: `STATE[D, L]`, by deal and layout.
 
@@ -170,15 +174,22 @@ def play_deals(
         seeds: keys of the deals, `uint64[D]`.
         first_number: the public number of the first deal.
         alive: called once a round.
+        calls: makes all choices before the play, for every seat; A is then landlord in layout 0,
+            B in layout 1.
     """
-    table = layouts(rules)
-    params = rules.params()
-    states = records(STATE, len(seeds) * len(table))
+    n, params = 2 if calls is not None else len(layouts(rules)), rules.params()
+    states = records(STATE, len(seeds) * n)
     for i in range(len(states)):
-        start(states[i], seeds[i // len(table)], -1, params)
-        states[i]["deal"] = first_number + i // len(table)
-    play_out(states, np.tile(table, (len(seeds), 1)), [a, b], params, alive)
-    return states.reshape(len(seeds), len(table))
+        start(states[i], seeds[i // n], -1, params)
+        states[i]["deal"] = first_number + i // n
+    if calls is None:
+        seats = np.tile(layouts(rules), (len(seeds), 1))
+    else:
+        play_out(states, np.zeros((len(states), 3), np.int64), [calls], params, alive, Phase.PLAY)
+        landlord = states["landlord"][:, None] == np.arange(3)
+        seats = np.where(landlord == (np.arange(len(states)) % 2 == 0)[:, None], 0, 1)
+    play_out(states, seats, [a, b], params, alive)
+    return states.reshape(len(seeds), n)
 
 
 def rates(states: np.ndarray, mine: np.ndarray, rules: RuleSet) -> dict[str, float]:
@@ -214,15 +225,26 @@ def rates(states: np.ndarray, mine: np.ndarray, rules: RuleSet) -> dict[str, flo
     }
 
 
-def summarise(states: np.ndarray, rules: RuleSet, seed: int = 0) -> MatchResult:
-    """The result of final records `STATE[D, L]`, from A's side."""
-    table = layouts(rules)
+def summarise(
+    states: np.ndarray, rules: RuleSet, seed: int = 0, by_side: bool = False
+) -> MatchResult:
+    """The result of final records `STATE[D, L]`, from A's side.
+
+    Args:
+        states: of `play_deals`.
+        rules: the room.
+        seed: of the resampling.
+        by_side: whether A was landlord in layout 0 and the farmers in layout 1 (`calls`).
+    """
     void = (states["winner"] < 0).any(axis=1)
     states = states[~void]
     if len(states) == 0:
         raise DdzError("match: every deal was void")
-    mine = np.broadcast_to(table == 0, (*states.shape, 3))  # [D, L, seat]
-    lord = states["landlord"][:, :, None] == np.arange(3)
+    lord = states["landlord"][:, :, None] == np.arange(3)  # [D, L, seat]
+    if by_side:
+        mine = lord == (np.arange(2) == 0)[:, None]
+    else:
+        mine = np.broadcast_to(layouts(rules) == 0, (*states.shape, 3))
     won = (states["winner"] == states["landlord"])[:, :, None] == lord
     points = states["scores"] / QUARTERS
 
@@ -232,7 +254,7 @@ def summarise(states: np.ndarray, rules: RuleSet, seed: int = 0) -> MatchResult:
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
     as_lord, as_farmer = per_deal(won, mine & lord), per_deal(won, mine & ~lord)
-    if rules.auction == "none":
+    if by_side or rules.auction == "none":
         wins = (as_lord + as_farmer) / 2
         adp = np.where(mine, points, 0).sum(axis=2).mean(axis=1)
     else:
@@ -265,6 +287,7 @@ def play_match(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
     keep: Callable[[np.ndarray], None] | None = None,
+    calls: Agent | None = None,
 ) -> MatchResult:
     """Play a duplicate match of A against B.
 
@@ -276,6 +299,7 @@ def play_match(
         seed: of the deals.
         progress: called with the number of deals done, after every `CHUNK`.
         keep: called with the final records of every `CHUNK`, `STATE[D, L]`, for replays.
+        calls: makes all choices before the play, so that only card play is compared.
 
     Raises:
         DdzError: an argument out of range, or every deal void.
@@ -287,9 +311,9 @@ def play_match(
     seeds = deal_seeds(seed, deals)
     parts = []
     for begin in range(0, deals, CHUNK):
-        parts.append(play_deals(a, b, room, seeds[begin : begin + CHUNK], begin))
+        parts.append(play_deals(a, b, room, seeds[begin : begin + CHUNK], begin, None, calls))
         if keep is not None:
             keep(parts[-1])
         if progress is not None:
             progress(min(begin + CHUNK, deals))
-    return summarise(np.concatenate(parts), room, seed)
+    return summarise(np.concatenate(parts), room, seed, calls is not None)

@@ -38,6 +38,8 @@ class Command:
     """Room: a preset's name, or a TOML file."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Field of the room to change, as field=value; may be given again."""
+    calls: str | None = None
+    """Agent that makes all choices before the play, so that only card play is compared."""
     deals: int = 1000
     """Distinct deals of each pairing."""
     seed: int = 0
@@ -62,7 +64,7 @@ def check(command: Command) -> tuple[RuleSet, list[tuple[str, str]]]:
         raise DdzError(f"agents: expected two or more, got {len(command.agents)}")
     if len(set(command.agents)) < len(command.agents):
         raise DdzError("agents: the same agent twice")
-    for spec in command.agents:
+    for spec in [*command.agents, *([command.calls] if command.calls else [])]:
         agents.load(spec, rules)
     if command.out is not None:
         check_folder(command.out)
@@ -72,18 +74,23 @@ def check(command: Command) -> tuple[RuleSet, list[tuple[str, str]]]:
 
 
 def keeper(
-    path: Path | None, rules: RuleSet, pair: tuple[str, str]
+    path: Path | None, rules: RuleSet, pair: tuple[str, str], calls: str | None
 ) -> Callable[[np.ndarray], None] | None:
     """What writes the games of a pairing to the file of replays; nothing without a file."""
     if path is None:
         return None
-    names = [[pair[k] for k in seats] for seats in layouts(rules)]
+    table = layouts(rules)
+
+    def names(state: np.void, layout: int) -> list[str]:
+        if calls is None:
+            return [pair[k] for k in table[layout]]
+        return [pair[layout if seat == state["landlord"] else 1 - layout] for seat in range(3)]
 
     def keep(states: np.ndarray) -> None:
         write_replays(
             path,
             (
-                to_line(Game.from_state(state, rules), names[i])
+                to_line(Game.from_state(state, rules), names(state, i))
                 for games in states
                 for i, state in enumerate(games)
             ),
@@ -116,7 +123,8 @@ def play(command: Command, console: Console) -> list[tuple[str, str, MatchResult
                 command.deals,
                 command.seed,
                 lambda n, before=before: progress.update(task, completed=before + n),
-                keeper(command.replays, rules, (a, b)),
+                keeper(command.replays, rules, (a, b), command.calls),
+                None if command.calls is None else agents.load(command.calls, rules),
             )
             results.append((a, b, result))
     return results
@@ -176,6 +184,7 @@ def as_json(
     return {
         "rules": rules.name,
         "rules_hash": rules_hash(rules),
+        "calls": command.calls,
         "seed": command.seed,
         "command": line,
         "versions": versions("numpy", "numba", "torch"),

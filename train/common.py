@@ -58,21 +58,24 @@ def evaluate(
 ) -> dict[str, MatchResult]:
     """Duplicate matches against each opponent, the deals shared out among the workers.
 
+    In rooms with calling `greedy` makes all choices before the play: card play is compared.
+
     Returns:
         the results by opponent at worker 0, nothing at the others.
     """
     rank, world = rank_and_world()
+    calls = agents.load("greedy") if rules.auction != "none" else None
     bounds = [deals * r // world for r in range(world + 1)]
     seeds = deal_seeds(seed, deals)[bounds[rank] : bounds[rank + 1]]
     results = {}
     for name in opponents:
-        part = play_deals(agent, agents.load(name), rules, seeds, bounds[rank])
+        part = play_deals(agent, agents.load(name), rules, seeds, bounds[rank], None, calls)
         parts: list[Any] = [part]
         if world > 1:
             parts = [None] * world
             dist.gather_object(part, parts if rank == 0 else None)
         if rank == 0:
-            results[name] = summarise(np.concatenate(parts), rules, seed)
+            results[name] = summarise(np.concatenate(parts), rules, seed, calls is not None)
     return results
 
 

@@ -109,7 +109,9 @@ def choices_of_role(states, offsets, ids, role, rows, out_offsets, out_ids):
     n, m = 0, 0
     for i in range(states.shape[0]):
         state = states[i]
-        if (state.phase != _PLAY and state.phase != _FILL) or (state.turn - state.landlord + 3) % 3 != role:
+        if (state.phase != _PLAY and state.phase != _FILL) or (
+            state.turn - state.landlord + 3
+        ) % 3 != role:
             continue
         if offsets[i + 1] - offsets[i] < 2:
             continue
