@@ -3,8 +3,8 @@
 Without calling (landlord fixed): each deal twice, A against two B and B against two A. With it:
 each deal in six layouts, A at each seat against two B and B at each seat against two A; or, where
 a third agent makes all choices before the play (`calls`), twice, with A and then B as landlord.
-Deals that end void in a layout are left out whole and counted. Intervals resample deals, not games, since the
-games of one deal hang together.
+Deals that end void in a layout are left out whole and counted. Intervals resample deals, not
+games, since the games of one deal hang together.
 """
 
 from collections.abc import Callable
