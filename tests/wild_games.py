@@ -73,7 +73,7 @@ def walk(rules: str | RuleSet, seeds: list[int] | range) -> Iterator[Game]:
             if game.phase == "play":
                 play_sparing_wilds(rng, game)
             else:
-                step_before_play(rng, game, 0.8 if game.phase in SHOWS else 0.5)
+                step_before_play(rng, game, 0.95 if game.phase in SHOWS else 0.5)
         yield game
 
 
