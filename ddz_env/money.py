@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from ddz_env.cards import BIG_JOKER, SMALL_JOKER, WILD, unpack
 from ddz_env.errors import RuleError
 from ddz_env.rules import RuleSet, get_rules
-from ddz_env.scoring import QUARTERS
+from ddz_env.scoring import LIMIT, QUARTERS, stakes
 
 Role = Literal["landlord", "farmer", "any"]
 MOST = 10**15
@@ -73,11 +73,18 @@ class Settlement(NamedTuple):
     house: int  # without the fees
 
 
-def _stakes(points: int, landlord_doubles: bool, farmer_doubles: Sequence[bool]) -> list[int]:
-    """What each farmer and the landlord play for, by who doubled."""
+def _stakes(
+    rules: RuleSet, points: int, landlord_doubles: bool, farmer_doubles: Sequence[bool]
+) -> list[float]:
+    """What the landlord and each farmer play for, by who doubled, with the room's factor and cap.
+
+    Whole points are whole numbers.
+    """
     if len(farmer_doubles) != 2:
         raise RuleError(f"farmer_doubles: expected two values, got {farmer_doubles!r}")
-    return [points << (int(own) + int(landlord_doubles)) for own in farmer_doubles]
+    doubles = [int(own) for own in (landlord_doubles, *farmer_doubles)]
+    amounts = [abs(int(a)) for a in stakes(min(points, 3 * LIMIT), *doubles, rules.params())]
+    return [a / QUARTERS if a % QUARTERS else a // QUARTERS for a in amounts]
 
 
 def in_beans(points: float, coefficient: int) -> int:
@@ -187,10 +194,11 @@ def settle(
     check_whole("room", room, 1)
     check_whole("fee", fee, 0)
     beans = check_beans("carried", [MOST] * 3 if carried is None else carried)
-    stakes = _stakes(points, landlord_doubles, farmer_doubles)
+    rules = get_rules(rules)
+    lord, down, up = _stakes(rules, points, landlord_doubles, farmer_doubles)
     sign = 1 if landlord_wins else -1
-    scores = [sign * sum(stakes), -sign * stakes[0], -sign * stakes[1]]
-    return settle_scores(get_rules(rules), scores, 0, Room(coefficient=room, fee=fee), beans)
+    scores = [sign * lord, -sign * down, -sign * up]
+    return settle_scores(rules, scores, 0, Room(coefficient=room, fee=fee), beans)
 
 
 def count_bombs(hand: int, wild: int = -1) -> tuple[int, int, int, int]:
@@ -232,13 +240,16 @@ class EscapeCost(NamedTuple):
     house: float  # what the house gets
 
 
-def _lost_deal(rules: RuleSet, escapes: Role, stakes: list[int]) -> EscapeCost:
-    """The price of a lost deal, paid to its winners; before there are sides the others win."""
-    both = sum(stakes)
+def _lost_deal(rules: RuleSet, escapes: Role, own: float, partner: float) -> EscapeCost:
+    """The price of a lost deal, paid to its winners; before there are sides the others win.
+
+    The stakes are those of the two farmers, of the one who flees first.
+    """
+    both = own + partner
     if escapes != "farmer":
-        return EscapeCost(both, (stakes[0], stakes[1]), 0)
+        return EscapeCost(both, (own, partner), 0)
     if rules.escape_partner_pays:
-        return EscapeCost(stakes[0], (both, -stakes[1]), 0)
+        return EscapeCost(own, (both, -partner), 0)
     return EscapeCost(both, (both, 0), 0)
 
 
@@ -283,13 +294,13 @@ def escape_cost(
             cost = base * (room.escape_low_landlord if landlord else room.escape_low_farmer)
             return EscapeCost(cost, (0, 0), cost)
         multiplier = room.start_multiplier * play_multiplier
-    stakes = _stakes(base * multiplier, landlord_doubles, farmer_doubles)
+    lord, own, partner = _stakes(room, base * multiplier, landlord_doubles, farmer_doubles)
     if room.escape == "lost_deal":
-        return _lost_deal(room, escapes, stakes)
+        return _lost_deal(room, escapes, own, partner)
     if escapes == "landlord":
-        cost = sum(stakes) * room.escape_high_landlord
+        cost = lord * room.escape_high_landlord
     else:
-        cost = stakes[0] * room.escape_high_farmer
+        cost = own * room.escape_high_farmer
     return EscapeCost(cost, (0, 0), cost)
 
 

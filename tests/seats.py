@@ -7,13 +7,8 @@ from ddz_env.bots import make_bot
 from ddz_env.money import Room
 from ddz_env.table import Table
 
-# The rooms with wild cards, as far as payment and escapes go: other fields only.
-CRAZY = PRESETS["happy"].replace(
-    show_at_6=0, show_at_12=0, show_before_deal=4, shows_combine="product", double=False,
-    spring=False, escape="actual", winner_cap="none", landlord_short="equally", table_fee=False,
-)  # fmt: skip
-LAIDOU = PRESETS["qq_classic"].replace(all_pass="first_bidder", escape="lost_deal")
-ROOMS = {**PRESETS, "crazy": CRAZY, "laidou": LAIDOU}
+CRAZY, LAIDOU = PRESETS["crazy_laizi"], PRESETS["laidou"]
+ROOMS = PRESETS
 PLENTY = Room(coefficient=10, fee=5, beans=10**6)
 BOTS = {name: make_bot(name) for name in ("random", "greedy", "trustee")}
 
