@@ -193,10 +193,10 @@ class DMCAgent:
             `float32[legal.offsets[B]]`.
         """
         state_offsets = np.zeros(len(views) + 1, np.int64)
-        state_bits = np.zeros(len(views) * MAX_STATE_BITS, np.uint16)
+        state_bits = np.empty(len(views) * MAX_STATE_BITS, np.uint16)
         encode_views(views, TABLES, state_offsets, state_bits)
         n = len(legal.ids)
-        action_offsets, action_bits = np.zeros(n + 1, np.int64), np.zeros(n * MAX_ACTION_BITS, "u2")
+        action_offsets, action_bits = np.zeros(n + 1, np.int64), np.empty(n * MAX_ACTION_BITS, "u2")
         hands = np.ascontiguousarray(views["hand"])
         encode_actions(hands, legal.offsets, legal.ids, TABLES, action_offsets, action_bits)
         net = self.nets[role]

@@ -176,6 +176,7 @@ def deal_scores(
     shows: Sequence[int] = (),
     blind: bool = False,
     raises: int = 0,
+    farmers_played: int | None = None,
     landlord_doubles: bool = False,
     farmer_doubles: Sequence[bool] = (False, False),
 ) -> list[float]:
@@ -196,6 +197,7 @@ def deal_scores(
         shows: the multiplier of each show.
         blind: whether the landlord grabbed blind.
         raises: number of raises, 0..4.
+        farmers_played: plays of both farmers, where known: none makes a landlord's win a spring.
         landlord_doubles: whether the landlord doubled.
         farmer_doubles: whether each farmer doubled.
 
@@ -223,6 +225,7 @@ def deal_scores(
     for value in shows:
         total = combine_shows(params, total, int(value))
     product = bomb_product(params, soft_bombs, bombs + hard_bombs, pure_bombs, rockets)
+    spring = spring or (farmers_played == 0 and landlord_wins)
     parts = multiply(params, total, robs, product, int(blind), raises, int(spring))
     points = min(base * times(multiplier, parts, 1), 3 * LIMIT)
     doubles = [int(own) for own in farmer_doubles]

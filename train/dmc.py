@@ -187,7 +187,7 @@ class Collector:
         )  # fmt: skip
         n_actions = int(offsets[-1])
         action_offsets = np.zeros(n_actions + 1, np.int64)
-        action_bits = np.zeros(n_actions * MAX_ACTION_BITS, np.uint16)
+        action_bits = np.empty(n_actions * MAX_ACTION_BITS, np.uint16)
         hands = env.states["hands"][rows, env.states["turn"][rows]]
         encode_actions(hands, offsets, ids, TABLES, action_offsets, action_bits)
         state_offsets = self._state_offsets[: n + 1]
