@@ -73,7 +73,7 @@ STATE_FIELDS = (
     Field("filled", CARDS, "ranks that wilds stand for in it so far"),
     Field("multiplier", 16, "base-2 logarithm of the multiplier, rounded down, 15 for more"),
     Field("base", 4, "base of the score: none yet, 1, 2, 3, one bit"),
-    Field("history", HISTORY * CARDS, "the last decisions of the play, latest first, 54 bits each"),
+    Field("history", HISTORY * CARDS, "the last decisions of the play, latest first, 58 bits each"),
 )
 ACTION_FIELDS = (
     Field("choice", FIRST_PLAY, "the id of a choice that is no play, one bit"),

@@ -102,4 +102,6 @@ def test_every_field_counts_in_the_hash_and_survives_a_dictionary(room):
 
 def test_kernels_get_every_field_that_they_need():
     names = {field.name for field in fields(PRESETS["happy"])}
-    assert set(PARAMS.names) - {"categories", "kickers", "bomb"} <= names
+    bombs = {"soft_bomb", "bomb", "pure_bomb", "rocket"}
+    assert {f"{bomb}_multiplier" for bomb in bombs} <= names
+    assert set(PARAMS.names) - {"categories", "kickers", *bombs} <= names

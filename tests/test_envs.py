@@ -177,8 +177,10 @@ def test_win_rewards(room):
 
 
 @pytest.mark.parametrize(
-    ("room", "choices"), [("qq_classic", 3), ("jj_classic", 3), ("happy", 12), ("happy_blind", 6)]
-)
+    ("room", "choices"),
+    [("qq_classic", 3), ("jj_classic", 3), ("happy", 12), ("happy_blind", 6),
+     ("happy_laizi", 12), ("crazy_laizi", 6)],
+)  # fmt: skip
 def test_a_void_deal_gives_nothing(room, choices):
     """Everybody refuses (a blind grab by looking) until the last redeal too is thrown in."""
     rules = PRESETS[room].replace(max_redeals=1)
@@ -233,7 +235,8 @@ def test_who_is_not_asked(room):
         observations, _, _, _, infos = parallel.step(actions)
     moments = ("show_before_deal", "show_at_6", "show_at_12", "double")
     assert {item for item in at_once if item[0] != 1} <= {(3, phase) for phase in moments}
-    assert ((3, "show_before_deal") in at_once) == (room == "happy")
+    shows = Game(room).rules.show_before_deal > 0
+    assert ((3, "show_before_deal") in at_once) == shows
 
 
 def test_observations_are_kept():

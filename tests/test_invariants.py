@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -20,7 +21,7 @@ from ddz_env.features import STATE_OFFSETS
 from ddz_env.vector import deal_seeds
 
 ROOMS = list(PRESETS)
-RANKS = "3456789TJQKA2XD"
+RANKS = "3456789TJQKA2XDW"
 
 
 def walk(room, seeds):
@@ -35,26 +36,49 @@ def walk(room, seeds):
 
 
 def cards_of(texts):
-    """All cards of texts, without those that are no cards (calls, passes), sorted."""
-    return sorted("".join(text for text in texts if not text.islower()).replace("+", ""))
+    """All cards of texts, without those that are no cards (calls, passes), sorted.
+
+    A wild is a `W`, whatever it was played as.
+    """
+    cards = "".join(text for text in texts if not text.islower()).replace("+", "")
+    return sorted(re.sub(r".\*", "W", cards))
+
+
+def deck_of(game):
+    """The 54 cards of a game as they are written, sorted: wild ones are `W` once they are drawn."""
+    rank = int(game.state["wild"])
+    if rank < 0:
+        return sorted(DECK)
+    return sorted(DECK.replace(RANKS[rank], "W", 2 if game.rules.wild == "red_sevens" else 4))
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_54_cards(room):
-    decisions = 0
+    decisions = wilds = 0
     for game in walk(room, range(40)):
         bottom = game.bottom if game.landlord is None else ""
         played = [text for _, text in game.history]
-        assert cards_of([*game.hands, bottom, *played]) == sorted(DECK)
+        assert cards_of([*game.hands, bottom, *played]) == deck_of(game)
         for seat in range(3):
             own = [text for who, text in game.history if who == seat]
             assert cards_of([to_text(int(game.state["played"][seat]))]) == cards_of(own)
             assert int(game.state["plays"][seat]) == len([t for t in own if not t.islower()])
             view = game.view(seat)
             known = [view["unseen"], *view["hands"], *view["played"]]
-            assert cards_of(to_text(int(cards)) for cards in known) == sorted(DECK)
+            assert cards_of(to_text(int(cards)) for cards in known) == deck_of(game)
         decisions += 1
+        wilds += any("*" in text for text in played)
     assert decisions > 40 * 20
+    assert (wilds > 40) == (PRESETS[room].wild != "none")
+
+
+def scaled(scores, rules):
+    """Scores by a room's factor, all three shrunk alike to its cap, to a quarter point."""
+    scores = [score * rules.score_quarters / 4 for score in scores]
+    if rules.cap and max(map(abs, scores)) > rules.cap:
+        factor = rules.cap / max(map(abs, scores))
+        return pytest.approx([score * factor for score in scores], abs=0.25)
+    return scores
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -71,7 +95,8 @@ def test_scores_are_zero_until_the_end_and_zero_in_sum(room):
         points = game.base * game.multiplier
         doubled = [bool(double) for double in game.state["doubles"]]
         won = game.winner == game.landlord
-        assert game.scores == deal_scores(points, game.landlord, won, doubled)
+        whole = deal_scores(points, game.landlord, won, doubled)
+        assert game.scores == scaled(whole, game.rules)
         assert points > 0 and sum(game.scores) == 0 and 0 not in game.scores
         assert game.hands[game.winner] == ""
     assert ends == 60
@@ -152,7 +177,8 @@ def test_a_row_is_the_game_of_its_key(room):
         batch.step(batch.sample())
         for row in np.flatnonzero(batch.done):
             state = batch.states[row]
-            first = int(state["first"]) if room == "qq_classic" else None
+            rotates = PRESETS[room].first_caller == "rotates"
+            first = int(state["first"]) if rotates else None
             game = Game(room, seed=int(state["seed"]), first=first)
             assert game.state.tobytes() == state.tobytes()
             finished.add(row)
@@ -227,8 +253,7 @@ def test_last_plays_of_every_seat(room):
             bits = set(features(game.view(seat)))
             for name, other in (("last_next", (seat + 1) % 3), ("last_prev", (seat + 2) % 3)):
                 texts = [text for who, text in game.history if who == other]
-                cards = "" if not texts or texts[-1].islower() else texts[-1].replace("+", "")
-                assert card_field(bits, name) == sorted(cards)
+                assert card_field(bits, name) == cards_of(texts[-1:])
             holder = int(game.state["last_seat"])
             held = [i for i in range(3) if STATE_OFFSETS["trick"] + i in bits]
             wanted = [] if holder == seat else [0 if holder < 0 else (holder - seat) % 3]
@@ -238,11 +263,11 @@ def test_last_plays_of_every_seat(room):
 
 
 def card_field(bits, name):
-    """The cards that a field of 54 bits holds, sorted: rank r with n cards sets n bits."""
+    """The cards that a field of 58 bits holds, sorted: rank r with n cards sets n bits."""
     cards = []
-    for i in range(54):
+    for i in range(58):
         if STATE_OFFSETS[name] + i in bits:
-            cards.append(RANKS[i // 4] if i < 52 else RANKS[i - 39])
+            cards.append(RANKS[i // 4] if i < 52 else RANKS[i - 39] if i < 54 else "W")
     return sorted(cards)
 
 
@@ -268,4 +293,4 @@ def test_without_numba():
 
 
 def test_traces_differ():
-    assert len({trace.split()[-1] for trace in all_traces()}) == len(all_traces()) == 18
+    assert len({trace.split()[-1] for trace in all_traces()}) == len(all_traces()) == 27

@@ -35,10 +35,12 @@ def test_reads_back_to_the_same_record(room):
         assert again.rules == game.rules
         assert agents == ["a", "b", "c"]
     rules = Game(room).rules
-    assert redeals > 0 or rules.auction != "points"
+    assert redeals > 0 or rules.auction != "points" or rules.all_pass != "redeal"
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if room != "play_only"], ids=str)
+@pytest.mark.parametrize(
+    "room", [room for room in ROOMS if room not in ("play_only", "laidou")], ids=str
+)
 def test_redeals_are_kept(room):
     game = Game(room, seed=3, first=1)
     while game.redeals < 2:

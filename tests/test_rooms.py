@@ -5,14 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ddz_env import PRESETS, Game, IllegalActionError, vec_env
+from ddz_env import PRESETS, Game, IllegalActionError, core, vec_env
 from ddz_env.cards import to_text
-from ddz_env.catalogue import TABLES
-from ddz_env.moves import MAX_LEGAL
-from ddz_env.vector import play_random_games
 
 RANKS = "3456789TJQKA2XD"
 AUCTIONS = [name for name, rules in PRESETS.items() if rules.auction != "none"]
+REDEALT = [name for name in AUCTIONS if PRESETS[name].all_pass == "redeal"]
 HAPPY = PRESETS["happy"]
 
 
@@ -114,7 +112,14 @@ def test_everybody_may_show_after_the_bottom_cards():
 # --------------------------------------------------------------------- nobody calls, redeals, void
 
 
-@pytest.mark.parametrize("room", AUCTIONS)
+def test_all_pass_in_laidou():
+    """The first bidder is landlord at one point, with the bottom cards; nothing is dealt anew."""
+    game = steps(Game("laidou", seed=6, first=1), "p", "p", "p")
+    assert (game.phase, game.landlord, game.redeals) == ("play", 1, 0)
+    assert (game.base, game.multiplier, len(game.hands[1])) == (1, 1, 20)
+
+
+@pytest.mark.parametrize("room", REDEALT)
 def test_all_pass_twice_and_then_a_call(room):
     game = Game(room, seed=6, first=1)
     first_phase, dealt = game.phase, {tuple(game.hands)}
@@ -143,7 +148,7 @@ def test_a_redeal_resets_blind_looks_and_multipliers():
 
 
 @pytest.mark.parametrize("cap", [0, 2, 50])
-@pytest.mark.parametrize("room", AUCTIONS)
+@pytest.mark.parametrize("room", REDEALT)
 def test_the_cap_on_redeals(room, cap):
     """After the last redeal the deal is void: no scores; it can be seen, printed, copied, saved."""
     rules = PRESETS[room].replace(max_redeals=cap)
@@ -153,7 +158,9 @@ def test_the_cap_on_redeals(room, cap):
         refuse(game)
     assert (game.redeals, game.landlord, game.winner) == (cap, None, None)
     assert (game.scores, game.multiplier, game.asked, game.legal()) == ([0, 0, 0], 1, [], [])
-    assert len(game.history) == {"happy": 12, "happy_blind": 6}.get(room, 3)
+    assert len(game.history) == {
+        "happy": 12, "happy_laizi": 12, "happy_blind": 6, "crazy_laizi": 6
+    }.get(room, 3)  # fmt: skip
     for seat in range(3):
         view = game.view(seat)
         assert (view["scores"] == 0).all() and int(view["landlord"]) == -1
@@ -178,13 +185,13 @@ def test_a_void_row_of_a_batch_starts_its_next_deal():
     assert (batch.states["redeals"] == 0).all() and (batch.states["n_history"] == 0).all()
 
 
-@pytest.mark.parametrize("room", AUCTIONS)
+@pytest.mark.parametrize("room", REDEALT)
 def test_random_games_are_not_redealt_again_and_again(room):
     """The choices of a random game after a redeal are other ones than before."""
     batch = vec_env(1, room, seed=3)
-    ids, redeals = np.zeros(MAX_LEGAL, np.int32), []
+    redeals = []
     for _ in range(400):
-        play_random_games(batch.states, 1, batch.params, TABLES, ids)
+        core.random_games(batch.states, 1, batch.params)
         redeals.append(int(batch.states["redeals"][0]))
     assert max(redeals) < 6
     assert redeals.count(0) > 300
@@ -374,9 +381,12 @@ def test_every_id_before_the_play_is_either_listed_or_refused(room):
                         copy.step(action)
                     assert copy.to_bytes() == before
             game.step(legal[(ply * 7 + seed * (ply + 3)) % len(legal)])
+    happy = {"call", "rob", "show_before_deal", "show_at_6", "show_at_12", "double"}
     wanted = {
         "play_only": set(),
-        "happy": {"call", "rob", "show_before_deal", "show_at_6", "show_at_12", "double"},
+        "happy": happy,
+        "happy_laizi": happy,
+        "crazy_laizi": {"call", "rob", "show_before_deal", "show_after_bottom"},
         "happy_blind": {"blind", "call", "show_after_bottom", "raise"},
     }
     assert phases >= wanted.get(room, {"call_points"})
@@ -384,10 +394,10 @@ def test_every_id_before_the_play_is_either_listed_or_refused(room):
 
 @pytest.mark.parametrize("room", PRESETS)
 def test_moments_come_in_order(room):
-    """Phases never go back, but for redeals and the calls between blind grabs."""
+    """Phases never go back, but for redeals, the calls between blind grabs, and fillings."""
     order = [
         *("show_before_deal", "show_at_6", "show_at_12", "call_points", "call", "rob", "blind"),
-        *("show_after_bottom", "double", "raise", "play", "over"),
+        *("show_after_bottom", "double", "raise", "play", "fill", "over"),
     ]
     for seed in range(30):
         game, seen = Game(room, seed=seed), []
@@ -399,4 +409,5 @@ def test_moments_come_in_order(room):
             game.step(int(rng.choice(game.legal_ids())))
         seen.append(order.index(game.phase))
         blind, call = order.index("blind"), order.index("call")
-        assert all(a <= b or (a, b) == (blind, call) for a, b in pairwise(seen))
+        back = {(blind, call), (order.index("fill"), order.index("play"))}
+        assert all(a <= b or (a, b) in back for a, b in pairwise(seen))
