@@ -123,7 +123,7 @@ def kickers_fit(held, category, kickers, rest, params):
     return at_least(gap & ~own, 2) == U64(0)
 
 
-@njit([types.int64(T_HELD, T_INT, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)])
+@njit([types.int64(T_HELD, T_INT, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)], inline="always")
 def _add_rows(held, category, rest, start, count, params, tables, out, n):
     """Append the plays of a group whose main part leaves `rest` wilds."""
     if count == 1:
@@ -148,7 +148,7 @@ def _add_rows(held, category, rest, start, count, params, tables, out, n):
     return n
 
 
-@njit([types.int64(T_HELD, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)])
+@njit([types.int64(T_HELD, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)], inline="always")
 def _add_group(held, category, length, rank, params, tables, out, n):
     """Append the plays of a group."""
     group = tables[0].groups[category, length, rank]
