@@ -10,6 +10,7 @@ from ddz_env import PRESETS, Game, RuleSet, action_id, action_text
 
 RULES = {**PRESETS, "laidou_jokers": PRESETS["laidou"].replace(wild="jokers")}
 FILLS = {*(action_id(f"wild_as_{rank}") for rank in NATURAL), action_id("wild_done")}
+BOMBS = {action_id(text) for text in [*(rank * 4 for rank in NATURAL), "XD"]}
 SHOWS = ("show_before_deal", "show_at_6", "show_at_12", "show_after_bottom")
 
 
@@ -27,8 +28,11 @@ def to_beat(game: Game) -> str | None:
 
 
 def some_id(rng: random.Random, game: Game) -> int:
-    """A declaration that often is a long one."""
+    """A declaration that often is a long one or a bomb."""
     ids = game.legal_ids().tolist()
+    bombs = [i for i in ids if i in BOMBS]
+    if bombs and rng.random() < 0.4:
+        return rng.choice(bombs)
     return max(rng.choice(ids), rng.choice(ids), key=lambda i: len(action_text(i)))
 
 
@@ -77,13 +81,14 @@ def walk(rules: str | RuleSet, seeds: list[int] | range) -> Iterator[Game]:
         yield game
 
 
-def begin_play(name: str, hands: list[str], bottom: str, wild: str | None = None) -> Game:
+def begin_play(name: str, hands: list[str], bottom: str, wild: str, **changes: int) -> Game:
     """Seat 0 is landlord and leads; of many seeds one that draws this wild rank."""
+    rules = RULES[name].replace(**changes) if changes else RULES[name]
     for seed in range(400):
-        game = Game(RULES[name], seed=seed, first=0, deal={"hands": hands, "bottom": bottom})
+        game = Game(rules, seed=seed, first=0, deal={"hands": hands, "bottom": bottom})
         while game.phase != "play":
             wanted = {"call": "call", "call_points": "call_3"}.get(game.phase, "pass")
             game.step(wanted if game.seat == 0 or game.phase == "rob" else "pass")
-        if wild is None or RANKS[int(game.state["wild"])] == wild:
+        if RANKS[int(game.state["wild"])] == wild:
             return game
     raise AssertionError(f"no seed draws {wild}")

@@ -2,15 +2,16 @@
 
 import random
 
-from reference_rules import PASS, RANKS, sort_cards
+from reference_rules import PASS, RANKS, beats, sort_cards
 from reference_wild import (
     DECK,
     NATURAL,
     WILD_ROOMS,
     all_wild_plays,
-    legal_wild_plays,
+    fillings,
     own_rank,
     parse_wild,
+    plays_up_to,
 )
 
 # The rooms with wild cards, and laidou's other choice of them.
@@ -61,21 +62,36 @@ def two_wild_hands(rng: random.Random, wild: str, size: int, wilds: int) -> tupl
 def wild_position(rng: random.Random, room: dict, lead: bool) -> tuple:
     """(hand, last, wild): up to 10 cards with 0 to 2 wilds, up to 8 with 3 or 4.
 
-    Half of the last plays are drawn again, a few times, until a like play of some cards answers.
+    Half of the last plays are such as a play of the hand beats, where the deck has one.
     """
-    tries = 1 if lead or rng.random() < 0.5 else 10
-    for _ in range(tries):
-        wild = draw_wild(rng, room)
-        wilds = rng.randint(0, MOST.get(wild, 4))
-        size = rng.randint(max(wilds, 1), 10 if wilds <= 2 else 8)
-        hand, other = two_wild_hands(rng, wild, size, wilds)
-        if lead:
-            return hand, None, wild
-        last = some_wild_play(rng, other, room, wild)
-        answers = legal_wild_plays(hand, last, room, wild)
-        if len(last) >= 4 and any(same_shape(play, last) for play in answers):
-            break
+    wild = draw_wild(rng, room)
+    wilds = rng.randint(0, MOST.get(wild, 4))
+    sizes = range(max(wilds, 1), 11 if wilds <= 2 else 9)
+    size = max(rng.choice(sizes), rng.choice(sizes))
+    hand, other = two_wild_hands(rng, wild, size, wilds)
+    last = None
+    if not lead:
+        facing = facing_play(rng, hand, room, wild) if rng.random() < 0.5 else None
+        last = facing or some_wild_play(rng, other, room, wild)
     return hand, last, wild
+
+
+def facing_play(rng: random.Random, hand: str, room: dict, wild: str) -> str | None:
+    """A play of the rest of the deck that some play of the hand beats, of any shape."""
+    naturals, wilds = split_deck(wild)
+    rest = "".join(naturals + wilds)
+    for card in hand:
+        rest = rest.replace(card, "", 1)
+    shapes: dict[tuple, list[tuple]] = {}
+    for play in all_wild_plays(hand, room, wild):
+        *parsed, _ = parse_wild(play)
+        shapes.setdefault(tuple(parsed[:2]), []).append(tuple(parsed))
+    play = rng.choice(shapes[rng.choice(sorted(shapes))])
+    lower = [other for other in plays_up_to(len(play[3]), room) if beats(play, other.parsed)]
+    lower = [other for other in lower if other.parsed[:2] == play[:2]]
+    some = rng.sample(lower, min(5, len(lower)))
+    texts = [text for other in some for text in fillings(other, rest, room, wild)]
+    return rng.choice(texts) if texts else None
 
 
 def same_shape(play: str, last: str) -> bool:
