@@ -8,7 +8,7 @@ import ddz_env.features as features
 from ddz_env import PRESETS, VecEnv
 from ddz_env.cards import count_cards, deck, pack, unpack
 from ddz_env.catalogue import ACTIONS, FIRST_PLAY, TABLES, Category
-from ddz_env.decompose import FAST, plays_to_go
+from ddz_env.decompose import FAST, plays_to_go, plays_to_go_wild
 from ddz_env.features import (
     ACTION_FIELDS,
     ACTION_OFFSETS,
@@ -63,13 +63,13 @@ def split(bits, schema):
 
 
 def cards(ones):
-    """The packed cards of 54 bits, which have to be a thermometer for each rank."""
+    """The packed cards of 58 bits, which have to be a thermometer for each rank and the wilds."""
     counts = []
-    for rank in range(13):
-        held = ones[4 * rank : 4 * rank + 4].tolist()
+    for start in (*range(0, 52, 4), 54):
+        held = ones[start : start + 4].tolist()
         assert held == sorted(held, reverse=True)
         counts.append(sum(held))
-    counts += ones[52:54].tolist()
+    counts[13:13] = ones[52:54].tolist()
     assert len(ones) == CARDS
     return pack([rank for rank, n in enumerate(counts) for _ in range(n)])
 
@@ -156,6 +156,8 @@ def test_states_decode_back(rules):
             ("played_self", view["played"][seat]),
             ("played_next", view["played"][nxt]),
             ("played_prev", view["played"][prv]),
+            ("declared", NEED[view["pending"]]),
+            ("filled", view["pending_wilds"]),
         ):
             assert cards(got[name]) == int(packed), name
         for place, relative in (("self", seat), ("next", nxt), ("prev", prv)):
@@ -169,6 +171,9 @@ def test_states_decode_back(rules):
         assert one(got["length"]) == last["length"]
         assert one(got["phase"]) == view["phase"]
         assert one(got["base"]) == view["base"]
+        wild = int(view["wild"])
+        assert np.flatnonzero(got["wild"]).tolist() == ([wild] if wild >= 0 else [])
+        assert (int(view["pending"]) > 0) == (view["phase"] == Phase.FILL)
         holder = int(view["last_seat"])
         assert holder != seat  # the seat on turn never answers its own play
         assert one(got["trick"]) == (0 if holder < 0 else {nxt: 1, prv: 2}[holder])
@@ -185,7 +190,10 @@ PHASES = {
         *("show_after_bottom", "double", "play"),
     },
     "happy_blind": {"blind", "call", "show_after_bottom", "raise", "play"},
+    "crazy_laizi": {"show_before_deal", "call", "rob", "show_after_bottom", "play", "fill"},
+    "laidou": {"call_points", "play", "fill"},
 }
+PHASES["happy_laizi"] = PHASES["happy"] | {"fill"}
 
 
 def check_auction(view, got):
@@ -300,26 +308,34 @@ def check_actions(views, legal, step):
 @pytest.mark.parametrize("rules", ROOMS)
 def test_actions_decode_back(rules):
     views, legal = many_positions(rules, num_envs=40)
-    categories = set()
+    categories, made = set(), 0
     for i, view in enumerate(views):
         hand = view["hand"]
         for action in row_of(legal, i)[::3]:
             play = ACTIONS[action]
             got = split(action_bits(hand, action), "action")
-            left = int(hand - NEED[action])
+            need, have = unpack(int(NEED[action])), unpack(int(hand))
+            wilds = sum(max(n - h, 0) for n, h in zip(need[:15], have[:15], strict=True))
+            counts = [max(h - n, 0) for n, h in zip(need[:15], have[:15], strict=True)]
+            left = pack([rank for rank, n in enumerate(counts) for _ in range(n)])
+            left += (have[15] - wilds) << 60
             assert cards(got["cards"]) == int(NEED[action])
             assert cards(got["left"]) == left
-            assert cards(got["cards"]) + cards(got["left"]) == int(hand)
+            assert count_cards(left) == count_cards(int(hand)) - sum(need)
+            assert one(got["wilds"]) == wilds
+            made += wilds > 0
             assert one(got["category"]) == play["category"]
             assert one(got["length"]) == play["length"]
             assert one(got["count"]) == count_cards(left)
-            assert one(got["to_go"]) == min(plays_to_go(np.uint64(left), FAST), 15)
+            to_go = plays_to_go_wild if unpack(left)[15] else plays_to_go
+            assert one(got["to_go"]) == min(to_go(np.uint64(left), FAST), 15)
             if action < FIRST_PLAY:
                 assert one(got["choice"]) == action and got["rank"].sum() == 0
             else:
                 assert got["choice"].sum() == 0 and one(got["rank"]) == play["rank"]
             categories.add(int(play["category"]))
     assert len(categories) >= 9 and Category.NONE in categories
+    assert (made > 100) == (PRESETS[rules].wild != "none")
 
 
 def test_the_last_play_leaves_nothing():

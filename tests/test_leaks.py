@@ -8,10 +8,10 @@ from deals import choose
 from tables import features
 
 from ddz_env import PRESETS, Game
-from ddz_env.cards import pack, to_text
+from ddz_env.cards import WILD, pack, to_text
 from ddz_env.view import VIEW
 
-RANKS = "3456789TJQKA2XD"
+RANKS = "3456789TJQKA2XDW"
 DEALT = {"show_before_deal": 0, "show_at_6": 6, "show_at_12": 12}
 AT_ONCE = (*DEALT, "show_after_bottom", "double")
 PHASES = {
@@ -31,6 +31,9 @@ PHASES = {
     },
     "everybody shows": {*AT_ONCE, "call", "rob", "play", "over"},
     "turned card hidden": {"call_points", "play", "over"},
+    "happy_laizi": {*AT_ONCE, "call", "rob", "play", "over"},
+    "crazy_laizi": {"show_before_deal", "call", "rob", "show_after_bottom", "play", "over"},
+    "laidou": {"call_points", "play", "over"},
 }
 ROOMS = {
     **PRESETS,
@@ -92,9 +95,12 @@ def swap_places(rng, game, one, two):
     other = game.clone()
     state = other.state
     state["deck"][i], state["deck"][j] = deck[j], deck[i]
+    cards = state["deck"].copy()
+    if game.rules.wild == "rank":
+        cards[cards == state["wild"]] = WILD
     for seat in range(3):
-        state["hands"][seat] = pack(state["deck"][17 * seat : 17 * seat + 17])
-    state["bottom"] = pack(state["deck"][51:])
+        state["hands"][seat] = pack(cards[17 * seat : 17 * seat + 17])
+    state["bottom"] = pack(cards[51:])
     if other.landlord is not None:
         state["hands"][other.landlord] += state["bottom"]
     return other
