@@ -81,8 +81,9 @@ def check_deal(deck_order: "np.ndarray | list[int]", red_sevens: bool = False) -
     cards = np.asarray(deck_order)
     if cards.shape != (DECK_SIZE,):
         raise CardError(f"deal: expected 54 cards, got {cards.size}")
-    if cards.dtype.kind not in "iu" or cards.min() < 0 or cards.max() > WILD:
-        raise CardError("deal: expected ranks 0..14")
+    highest = WILD if red_sevens else BIG_JOKER
+    if cards.dtype.kind not in "iu" or cards.min() < 0 or cards.max() > highest:
+        raise CardError(f"deal: expected ranks 0..{highest}")
     have, want = np.bincount(cards, minlength=16), np.bincount(deck(red_sevens), minlength=16)
     for r in range(16):
         if have[r] != want[r]:

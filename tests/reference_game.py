@@ -91,7 +91,8 @@ class RefereeGame:
 
     def _bombs_multiplier(self):
         """Of all bombs and rockets played; rooms with wild cards count by class."""
-        return self.room["bomb_multiplier"] ** self.bombs
+        rockets = self.room.get("rocket_multiplier", 2) ** self.rockets
+        return self.room["bomb_multiplier"] ** (self.bombs - self.rockets) * rockets
 
     def seen(self, seat: int) -> list[str]:
         """What a seat sees of the three hands, "" for a hidden one (§3, last paragraphs)."""
@@ -126,6 +127,7 @@ class RefereeGame:
         self.history = []  # (seat, text); choices made at once enter it together
         self.raises = 0
         self.bombs = 0  # bombs and rockets played
+        self.rockets = 0
         self.plays_made = [0, 0, 0]
         self.spring = False
         self.scores = [0.0, 0.0, 0.0]
@@ -317,6 +319,7 @@ class RefereeGame:
                 self.plays_made[seat] += 1
                 if category in ("bomb", "rocket"):
                     self.bombs += 1
+                    self.rockets += category == "rocket"
                 if not self.hands[seat]:
                     return seat
             seat = (seat + 1) % 3

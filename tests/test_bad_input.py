@@ -23,6 +23,7 @@ from ddz_env import (
     parallel_env,
     vec_env,
 )
+from ddz_env.cards import deck
 from ddz_env.vector import deal_seeds
 
 DECK = "".join(rank * 4 for rank in RANKS[:13]) + "XD"
@@ -135,6 +136,16 @@ def test_deals(deal, words):
     refused(lambda: Game(deal=deal), *words)
 
 
+def test_deals_with_red_sevens():
+    """Two sevens are wild: they are told from the others, and there are no more."""
+    cards = deck(red_sevens=True)
+    assert Game("laidou", deal=cards).bottom == "DWW"
+    refused(lambda: Game(deal=cards), "0..14")
+    refused(lambda: Game("happy_laizi", deal=cards), "0..14")
+    refused(lambda: Game("laidou", deal=deck()), "4", "'7'", "2")
+    refused(lambda: Game("laidou", deal=np.append(cards[:53], 16)), "0..15")
+
+
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.0, "1", None, True, [1]])
 def test_seeds(seed):
     refused(lambda: Game(seed=seed), "seed", repr(seed))
@@ -175,6 +186,8 @@ def test_rule_fields(field):
         if field.type in (simple, simple.__name__):
             kind = simple.__name__
     for value in BAD_VALUES[kind]:
+        if field.name == "cap" and value == 10**6:  # the only number that may be so large
+            value = 10**9 + 1
         changes = {field.name: value}
         refused(lambda c=changes: RuleSet(**c), field.name, repr(value))
         refused(lambda c=changes: PRESETS["qq_classic"].replace(**c), field.name, repr(value))
@@ -185,6 +198,12 @@ def test_rule_fields_at_their_bounds():
         ("max_redeals", 0, 1000),
         ("start_multiplier", 1, 1000),
         ("bomb_multiplier", 1, 16),
+        ("soft_bomb_multiplier", 1, 16),
+        ("pure_bomb_multiplier", 1, 16),
+        ("rocket_multiplier", 1, 16),
+        ("score_quarters", 1, 400),
+        ("cap", 0, 10**9),
+        ("soft_bomb_naturals", 1, 3),
         ("rob_multiplier", 1, 16),
         ("blind_multiplier", 1, 16),
         ("raise_multiplier", 1, 16),

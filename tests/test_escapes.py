@@ -1,6 +1,7 @@
 """Escapes at a table: in every phase of every room, and what they cost."""
 
 import random
+import re
 from collections import Counter
 
 import numpy as np
@@ -19,35 +20,50 @@ PHASES = {
     "laidou": ["call_points", "play"],
     "happy": ["show_before_deal", "show_at_6", "show_at_12", "call", "rob", "show_after_bottom",
               "double", "play"],
-    "crazy": ["show_before_deal", "call", "rob", "show_after_bottom", "play"],
+    "crazy_laizi": ["show_before_deal", "call", "rob", "show_after_bottom", "play"],
+    "happy_laizi": ["show_before_deal", "show_at_6", "show_at_12", "call", "rob",
+                    "show_after_bottom", "double", "play"],
     "happy_blind": ["blind", "call", "show_after_bottom", "raise", "play"],
 }  # fmt: skip
+BOMB_RANKS = DECK[:52:4] + "W"
 
 
 def bombs_of(texts):
-    """Fours of a kind and rockets in hands."""
-    return sum(("X" in t and "D" in t) + sum(t.count(r) == 4 for r in DECK[:52:4]) for t in texts)
+    """Fours of a kind, four wilds too, and rockets in hands."""
+    return sum(("X" in t and "D" in t) + sum(t.count(r) == 4 for r in BOMB_RANKS) for t in texts)
+
+
+def soft_bombs_of(text):
+    """The most soft bombs of a hand that has no pure one."""
+    wilds, most = text.count("W"), 0
+    if wilds < 4:
+        for missing in sorted(4 - text.count(r) for r in DECK[:52:4] if 0 < text.count(r) < 4):
+            most += missing <= wilds
+            wilds -= min(missing, wilds)
+    return most
 
 
 def played_texts(game):
     """The cards that each seat has played, from the history."""
     cards = ["", "", ""]
     for seat, text in game.history:
-        if set(text) <= set(DECK + "+"):
-            cards[seat] += text.replace("+", "")
+        if set(text) <= set(DECK + "+*"):
+            cards[seat] += re.sub(r".\*", "W", text.replace("+", ""))
     return cards
 
 
 def play_multiplier(name, game):
     """Shows, robs, blind grab, raises and the bombs dealt, the slow way."""
-    values = {"happy": (5, 4, 3, 2), "crazy": (4, 0, 0, 2), "happy_blind": (0, 0, 0, 2)}[name]
+    values = {"crazy_laizi": (4, 0, 0, 2), "happy_blind": (0, 0, 0, 2)}.get(name, (5, 4, 3, 2))
     shown = [values[int(m) - 1] for m in game.state["shows"] if m]
-    shows = int(np.prod(shown)) if name == "crazy" else max(shown, default=1)
+    shows = int(np.prod(shown)) if name == "crazy_laizi" else max(shown, default=1)
     texts = [text for _, text in game.history]
     doublings = sum(texts.count(word) for word in ("rob", "blind", "raise"))
     if game.landlord is not None:
         dealt = zip(game.hands, played_texts(game), strict=True)
-        doublings += bombs_of([hand + played for hand, played in dealt])
+        hands = [hand + played for hand, played in dealt]
+        doublings += sum(soft_bombs_of(hand) for hand in hands)
+        doublings += bombs_of(hands) * (2 if name == "happy_laizi" else 1)
     return shows * 2**doublings
 
 
@@ -58,12 +74,17 @@ def expected_penalty(name, game, seat):
         base = int(calls[-1][-1]) if calls else 1
         return (2 if name == "laidou" else 3) * base * 2 ** int(game.state["bombs"])
     play = play_multiplier(name, game)
-    if name != "crazy" and (lord is None or play < 10):
+    quarter, cap = (4, 10_000) if name == "happy_laizi" else (1, 10**9)
+    if name != "crazy_laizi" and (lord is None or play < 10):
         return 20 if seat == lord else 10
     doubles = [1 + int(d) for d in game.state["doubles"]]
+    if lord is None:
+        return 2 * play
+    whole = play * doubles[lord] * sum(doubles[s] for s in range(3) if s != lord) / quarter
+    assert whole <= cap  # beyond it scores are no longer in proportion to the doubles
     if seat != lord:
-        return 2 * play * doubles[seat] * (1 if lord is None else doubles[lord])
-    return 4 * play * doubles[lord] * sum(doubles[s] for s in range(3) if s != lord)
+        return 2 * play * doubles[seat] * doubles[lord] / quarter
+    return 4 * whole
 
 
 def positions(name, seed):
@@ -110,7 +131,7 @@ def test_an_escape_in_every_phase(name):
             seen[phase] += 1
             most = max(most, *(check_escape(name, text, seat) for seat in range(3)))
     assert set(seen) == set(PHASES[name]) and min(seen.values()) > 3
-    if "happy" in name or name == "crazy":
+    if "happy" in name or name == "crazy_laizi":
         assert most > 80
 
 
@@ -119,11 +140,12 @@ def test_an_escape_before_and_between_deals(name):
     """From the moment that the table is seated: it ends the deal that would have come."""
     table = Table(ROOMS[name], PLENTY)
     cost = table.escape(1)
-    expected = {"laidou": 2, "crazy": 2, "happy": 10, "happy_blind": 10}.get(name, 3)
+    happy = dict.fromkeys(("happy", "happy_blind", "happy_laizi"), 10)
+    expected = {"laidou": 2, "crazy_laizi": 2, **happy}.get(name, 3)
     assert (cost.penalty, table.deals, table.points[1]) == (expected, 1, -expected)
     first = int(table.game.state["first"])
     table.play([BOTS["greedy"]] * 3)
-    if name == "qq_classic":
+    if PRESETS[name].first_caller == "rotates":
         assert int(table.game.state["first"]) == (first + 1) % 3
     points = table.points
     assert table.escape(1).penalty == expected
