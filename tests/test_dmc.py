@@ -372,7 +372,8 @@ def test_a_games_choices_become_its_samples(rules):
             assert [window.added for window in collector.windows] == before
             state = collector.env.states[0]
             landlord = int(state["landlord"])
-            if state["phase"] == Phase.PLAY and len(collector.env.legal().ids) > 1:
+            playing = state["phase"] in (Phase.PLAY, Phase.FILL)
+            if playing and len(collector.env.legal().ids) > 1:
                 choices[(state["turn"] - landlord) % 3] += 1
             collector.step(nets, explore=1.0)
         won = bool(collector.env.scores[0, landlord] > 0)
