@@ -6,6 +6,8 @@ Many deals for beans: `Table`, `Room`; what a deal scores and pays: `deal_scores
 `escape_penalty`, `title`. Kept deals: `read_replays`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ddz_env.aec import env, raw_env
 from ddz_env.catalogue import action_id, action_text, catalogue_counts, n_actions
 from ddz_env.errors import (
@@ -25,8 +27,19 @@ from ddz_env.replay import read_replays
 from ddz_env.rooms import load_rules
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.scoring import deal_scores
-from ddz_env.table import Table
 from ddz_env.vector import VecEnv, vec_env
+
+if TYPE_CHECKING:
+    from ddz_env.table import Table
+
+
+def __getattr__(name: str) -> Any:
+    """`Table` when first asked for: its bots bring kernels that other users need not compile."""
+    if name == "Table":
+        from ddz_env.table import Table
+
+        return Table
+    raise AttributeError(f"module 'ddz_env' has no attribute {name!r}")
 
 
 def min_plays(hand: str, rules: "str | RuleSet" = "play_only", wild: str | None = None) -> int:
