@@ -111,7 +111,7 @@ def test_reachable_in_deals(name):
 @pytest.mark.parametrize("name", ROOMS)
 def test_reachable_in_many_deals(name):
     checked, fills = check_deals(name, range(100, 160), 3_000)
-    assert checked > 500 and fills > 2_000
+    assert checked > 100 and fills > 1_000
 
 
 def check_hands(seed, number, name, sizes):
