@@ -49,9 +49,7 @@ def apply(state: Any, action: int, params: Params) -> None:
         engine.apply(state, action, params, TABLES)
 
 
-def first_illegal(
-    states: np.ndarray, rows: np.ndarray, actions: np.ndarray, params: Params
-) -> int:
+def first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, params: Params) -> int:
     """The first index whose action is not legal on its row, -1 when all are."""
     if params.wild:
         kernels, held, _ = _wild()

@@ -123,15 +123,20 @@ def kickers_fit(held, category, kickers, rest, params):
     return at_least(gap & ~own, 2) == U64(0)
 
 
-@njit([types.int64(T_HELD, T_INT, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)], inline="always")
+@njit(
+    [types.int64(T_HELD, T_INT, T_INT, T_INT, T_INT, T_PARAMS, T_TABLES, T_IDS, T_INT)],
+    inline="always",
+)
 def _add_rows(held, category, rest, start, count, params, tables, out, n):
     """Append the plays of a group whose main part leaves `rest` wilds."""
     if count == 1:
         out[n] = start
         return n + 1
-    main = tables[0].groups[
-        category, tables[0].actions[start].length, tables[0].actions[start].rank
-    ].main
+    main = (
+        tables[0]
+        .groups[category, tables[0].actions[start].length, tables[0].actions[start].rank]
+        .main
+    )
     solos = category not in _PAIR_KICKERS and params.wild_solo_kicker_any == 0
     if solos and params.wild != WILD_JOKERS:
         # Wilds among solo kickers are their own rank: natural cards of it, as it were.
@@ -398,5 +403,3 @@ def list_fillings(held, action, wilds, low, beaten, params, tables, out):
                 n += 1
     out[n] = WILD_DONE
     return n + 1
-
-

@@ -202,5 +202,3 @@ def play_random_games(states, n, params, tables, helds, ids, scratch):
             ply += 1
         decisions += ply
     return decisions
-
-
