@@ -65,8 +65,10 @@ class Game:
         order = None
         if deal is not None:
             sevens = self.rules.wild == "red_sevens"
-            check = deal_from_text if isinstance(deal, dict) else check_deal
-            order = check(deal, sevens)
+            if isinstance(deal, dict):
+                order = deal_from_text(deal, sevens)
+            else:
+                order = check_deal(deal, sevens)
         self._rows = records(STATE, 1)
         self._ids = np.zeros(MAX_LEGAL, np.int32)
         key = np.uint64(check_seed(seed))

@@ -160,6 +160,13 @@ def settle(state, params):
     state.scores[up] = sign * amounts[2]
 
 
+def _check_counts(**counts: tuple[Any, int, int]) -> None:
+    """Raise a `RuleError` for the first (value, lowest, highest) that is out of its range."""
+    for name, (value, low, high) in counts.items():
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise RuleError(f"{name}: expected a whole number in {low}..{high}, got {value!r}")
+
+
 def deal_scores(
     rules: str | RuleSet = "qq_classic",
     *,
@@ -205,20 +212,17 @@ def deal_scores(
         RuleError: an argument out of range, by name.
     """
     params = get_rules(rules).params()
-    numbers: dict[str, tuple[Any, int, int]] = {
-        "base": (base, 0, 3),
-        "multiplier": (multiplier, 1, 1 << 32),
-        "bombs": (bombs, 0, 13),
-        "soft_bombs": (soft_bombs, 0, 4),
-        "hard_bombs": (hard_bombs, 0, 13),
-        "pure_bombs": (pure_bombs, 0, 1),
-        "rockets": (rockets, 0, 1),
-        "robs": (robs, 0, 3),
-        "raises": (raises, 0, 4),
-    }
-    for name, (value, low, high) in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise RuleError(f"{name}: expected a whole number in {low}..{high}, got {value!r}")
+    _check_counts(
+        base=(base, 0, 3),
+        multiplier=(multiplier, 1, 1 << 32),
+        bombs=(bombs, 0, 13),
+        soft_bombs=(soft_bombs, 0, 4),
+        hard_bombs=(hard_bombs, 0, 13),
+        pure_bombs=(pure_bombs, 0, 1),
+        rockets=(rockets, 0, 1),
+        robs=(robs, 0, 3),
+        raises=(raises, 0, 4),
+    )
     if len(farmer_doubles) != 2:
         raise RuleError(f"farmer_doubles: expected two values, got {farmer_doubles!r}")
     total = 1
