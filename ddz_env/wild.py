@@ -14,11 +14,12 @@ from numba import from_dtype, types
 
 from ddz_env._jit import njit
 from ddz_env.cards import BIG_JOKER, SMALL_JOKER
-from ddz_env.catalogue import CHOICES, Category
+from ddz_env.catalogue import CHOICES, COPIES, Category
 from ddz_env.engine import WILD_JOKERS
 from ddz_env.moves import (
     ACE,
     JOKERS,
+    ONES,
     RANKS,
     T_IDS,
     T_INT,
@@ -29,6 +30,7 @@ from ddz_env.moves import (
     contains,
     hand_size,
     lacking,
+    list_leads,
 )
 
 U64 = np.uint64
@@ -199,18 +201,25 @@ def _add_wide(held, params, tables, out, n):
 @njit([types.int64(T_HELD, T_PARAMS, T_TABLES, T_IDS)])
 def list_wild_leads(held, params, tables, out):
     """All declarations that a hand can lead, ids ascending, into `out`; their number."""
+    if held.wilds == 0:
+        return list_leads(held.natural, params, tables, out)
     n = 0
     for category in range(_SOLO, _BOMB + 1):
         if not (params.categories >> category) & 1:
             continue
-        if category < _FIRST_CHAIN or category > _LAST_CHAIN:
-            for rank in range(15 if category == _SOLO else 13):
-                n = _add_group(held, category, 1, rank, params, tables, out, n)
-            continue
-        for length in range(1, 13):
-            if tables[0].groups[category, length, ACE].count != 0:
-                for rank in range(length - 1, ACE + 1):
+        chain = _FIRST_CHAIN <= category <= _LAST_CHAIN
+        # What every rank lacks for its part of a main part; most groups lack too much.
+        lack = lacking(held.natural, ONES * U64(COPIES[category]))
+        for length in range(1, 13 if chain else 2):
+            if chain and tables[0].groups[category, length, ACE].count == 0:
+                continue
+            window = (U64(1) << U64(4 * length)) - U64(1)
+            for rank in range(length - 1, ACE + 1 if chain else 13):
+                if hand_size(lack & (window << U64(4 * (rank - length + 1)))) <= held.wilds:
                     n = _add_group(held, category, length, rank, params, tables, out, n)
+        if category == _SOLO:
+            for rank in range(SMALL_JOKER, BIG_JOKER + 1):
+                n = _add_group(held, category, 1, rank, params, tables, out, n)
     if contains(held.natural, JOKERS):
         out[n] = tables[0].groups[_ROCKET, 1, BIG_JOKER].start
         n += 1

@@ -37,6 +37,7 @@ from ddz_env.rules import PRESETS
 from ddz_env.state import STATE
 from ddz_env.vector import VecEnv
 from eval.cli import check_folder, command_line, guarded, save_json, versions
+from eval.leads import measure as measure_leads
 
 Round = Callable[[float], float]
 """Plays for about so many seconds; decisions a second."""
@@ -231,6 +232,18 @@ def table(rows: dict[str, float | None]) -> Table:
     return grid
 
 
+def leads_table(leads: dict[str, float | str]) -> Table:
+    """The times to list a landlord's opening lead in `happy_laizi`."""
+    grid = Table(title="microseconds to list an opening lead, happy_laizi", title_justify="left")
+    grid.add_column("wild cards")
+    grid.add_column("us", justify="right")
+    for name, value in leads.items():
+        if name.startswith("lead_us_"):
+            grid.add_row(name.removeprefix("lead_us_"), f"{value}")
+    grid.caption = f"worst: {leads['worst_hand']}, {leads['worst_declarations']} declarations"
+    return grid
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0 when all went well, 2 for an argument that can't be used."""
     command = tyro.cli(Command, args=arguments)
@@ -241,10 +254,14 @@ def main(arguments: list[str] | None = None) -> int:
             check_folder(command.json.parent)
         rows = measure(command, console)
         console.print(table(rows))
+        leads = {} if command.only else measure_leads(command.rounds)
+        if leads:
+            console.print(leads_table(leads))
         if command.json is not None:
             data = {
                 "command": command_line("eval/speed.py", arguments),
                 "versions": versions("numpy", "numba", "torch", "open-spiel", "rlcard"),
+                "leads": leads,
                 "rows": {k: None if v is None else round(v, 1) for k, v in rows.items()},
             }
             save_json(command.json, data)
