@@ -139,9 +139,9 @@ def stakes(points, lord_double, double_1, double_2, params):
     two = params.score_quarters * stake(points, double_2, lord_double)
     most = QUARTERS * params.cap
     if params.cap > 0 and one + two > most and params.cap_scales:
-        # Shrunk alike, in whole quarters; the landlord's is their sum, so that nothing is lost.
+        # Shrunk alike, to the nearest quarter; the landlord's is their sum, so nothing is lost.
         total = one + two
-        one = np.int64(np.float64(most) * one / total)
+        one = np.int64(np.floor(np.float64(most) * one / total + 0.5))
         two = most - one
     return capped(one + two, params), -capped(one, params), -capped(two, params)
 

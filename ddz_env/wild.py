@@ -100,6 +100,8 @@ def kickers_fit(held, category, kickers, rest, params):
         if not contains(held.natural, jokers):
             return False
         if params.wild == WILD_JOKERS:
+            if jokers == JOKERS:
+                return False  # where they are wild they are not kickers together
             if jokers & first_joker(params) != U64(0):
                 # It would be spent before the other one: here no joker can be wild.
                 if rest != held.wilds:
