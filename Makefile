@@ -9,7 +9,7 @@ train: .venv/train.done
 	$(BIN)/python train/selfplay.py
 
 test: .venv/dev.done
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 venv: .venv/dev.done
 
