@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ddz_env.aec import env, raw_env
 from ddz_env.catalogue import action_id, action_text, catalogue_counts, n_actions
+from ddz_env.decode import decode
 from ddz_env.errors import (
     CardError,
     DdzError,
@@ -18,6 +19,7 @@ from ddz_env.errors import (
     PlayError,
     RuleError,
 )
+from ddz_env.features import schema
 from ddz_env.game import Game
 from ddz_env.levels import title
 from ddz_env.money import Room, escape_penalty, settle
@@ -69,6 +71,7 @@ __all__ = [
     "action_text",
     "catalogue_counts",
     "deal_scores",
+    "decode",
     "env",
     "escape_penalty",
     "explain",
@@ -79,6 +82,7 @@ __all__ = [
     "parallel_env",
     "raw_env",
     "read_replays",
+    "schema",
     "settle",
     "title",
     "vec_env",

@@ -7,7 +7,6 @@ relative to the observer: `self`, `next` (who plays after), `prev`.
 """
 
 import hashlib
-from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -16,7 +15,9 @@ from ddz_env._jit import njit
 from ddz_env.cards import DECK_SIZE
 from ddz_env.catalogue import ACTIONS, CODE, FIRST_PLAY
 from ddz_env.decompose import FAST, plays_to_go, plays_to_go_wild
+from ddz_env.errors import DdzError
 from ddz_env.moves import T_INT, T_TABLES, T_U64, after, hand_size, lacking
+from ddz_env.schema import Field, Schema
 from ddz_env.state import N_PHASES, Phase
 from ddz_env.view import T_VIEW
 
@@ -25,107 +26,101 @@ CARDS = 58
 """Bits of a set of cards: four for each rank, two jokers, four for wild cards."""
 HISTORY = 15
 """Decisions of the play that the encoder sees: five rounds."""
+CATEGORIES, LENGTHS = 15, 13
+BOMBS = 15
+"""Most bombs of a deal: thirteen of four cards and the rocket; none is possible too."""
 T_BITS = types.uint16[::1]
 
-
-class Field(NamedTuple):
-    """A named run of bits."""
-
-    name: str
-    size: int
-    doc: str
-
-
 STATE_FIELDS = (
-    Field("hand", CARDS, "own cards"),
-    Field("unseen", CARDS, "cards that the seat has not seen"),
-    Field("shown_next", CARDS, "the next seat's cards, where it shows them"),
-    Field("shown_prev", CARDS, "the previous seat's cards, where it shows them"),
-    Field("bottom", CARDS, "the three bottom cards, once there is a landlord"),
-    Field("to_beat", CARDS, "the play to beat; none when leading"),
-    Field("last_next", CARDS, "the next seat's last decision; none for a pass"),
-    Field("last_prev", CARDS, "the previous seat's last decision; none for a pass"),
-    Field("played_self", CARDS, "cards that the seat has played"),
-    Field("played_next", CARDS, "cards that the next seat has played"),
-    Field("played_prev", CARDS, "cards that the previous seat has played"),
-    Field("count_self", 21, "own cards left, 0..20, one bit"),
-    Field("count_next", 21, "the next seat's cards left, 0..20, one bit"),
-    Field("count_prev", 21, "the previous seat's cards left, 0..20, one bit"),
-    Field("bombs", 8, "bombs and rockets played, 0..7 (7 for more), one bit"),
-    Field("role", 4, "landlord, landlord_down, landlord_up, or nobody is yet, one bit"),
-    Field("trick", 3, "who holds the trick: nobody (a lead), next, prev, one bit; none: itself"),
-    Field("category", 15, "category of the play to beat, 0 when leading, one bit"),
-    Field("length", 13, "length of the play to beat, 0 when leading, one bit"),
-    Field("phase", N_PHASES, "the phase, one bit"),
-    Field("call", 15, "call of self, next, prev: not asked, pass, 1, 2, 3 points; 5 bits each"),
-    Field("rob", 9, "rob of self, next, prev: not asked, no, yes; 3 bits each"),
-    Field("show", 15, "show of self, next, prev: none, moment 1, 2, 3, 4; 5 bits each"),
-    Field("double", 6, "double of self, next, prev: no, yes; 2 bits each"),
-    Field("look", 6, "look of self, next, prev: no, yes; 2 bits each"),
-    Field("caller", 4, "who called: self, next, prev, or nobody yet, one bit"),
-    Field("first", 3, "who calls first: self, next, prev, one bit"),
-    Field("blind", 2, "whether the landlord grabbed blind, one bit"),
-    Field("raises", 5, "raises so far, 0..4, one bit"),
-    Field("turned", 15, "rank of the card turned face up, one bit, none without"),
-    Field("turned_seat", 4, "its holder: self, next, prev, or no card is turned, one bit"),
-    Field("wild", 14, "rank of the wild cards, 13 the jokers, one bit; none without"),
-    Field("declared", CARDS, "cards of the own declared play while it is filled"),
-    Field("filled", CARDS, "ranks that wilds stand for in it so far"),
-    Field("multiplier", 16, "base-2 logarithm of the multiplier, rounded down, 15 for more"),
-    Field("base", 4, "base of the score: none yet, 1, 2, 3, one bit"),
-    Field("history", HISTORY * CARDS, "the last decisions of the play, latest first, 58 bits each"),
+    Field("hand", (CARDS,), "own cards, as far as the seat may see them"),
+    Field("unseen", (CARDS,), "cards that the seat has not seen"),
+    Field("shown_next", (CARDS,), "the next seat's cards, where it shows them"),
+    Field("shown_prev", (CARDS,), "the previous seat's cards, where it shows them"),
+    Field("bottom", (CARDS,), "the three bottom cards, once there is a landlord"),
+    Field("to_beat", (CARDS,), "cards of the play to beat, wild ones as such; none for a lead"),
+    Field("last_next", (CARDS,), "cards of the next seat's last decision; none for a pass"),
+    Field("last_prev", (CARDS,), "cards of the previous seat's last decision; none for a pass"),
+    Field("played_self", (CARDS,), "cards that the seat has played"),
+    Field("played_next", (CARDS,), "cards that the next seat has played"),
+    Field("played_prev", (CARDS,), "cards that the previous seat has played"),
+    Field("count_self", (21,), "own cards (those dealt so far), 0..20, one bit"),
+    Field("count_next", (21,), "the next seat's cards, 0..20, one bit"),
+    Field("count_prev", (21,), "the previous seat's cards, 0..20, one bit"),
+    Field("plays", (3, 3), "plays made by self, next, prev: none, one, more; one bit each"),
+    Field("bombs", (BOMBS,), "bombs and rockets played, 0..14, one bit"),
+    Field("role", (4,), "landlord, landlord_down, landlord_up, or nobody is yet, one bit"),
+    Field("turn", (4,), "who is asked: self, next, prev, or several at once or nobody, one bit"),
+    Field("trick", (4,), "whose play is to be beaten: self, next, prev, nobody's, one bit"),
+    Field("category", (CATEGORIES,), "category of the play to beat, 0 for a lead, one bit"),
+    Field("length", (LENGTHS,), "length of the play to beat, 0 for a lead, one bit"),
+    Field("rank", (15,), "rank of the main part of the play to beat, one bit; none for a lead"),
+    Field("phase", (N_PHASES,), "the phase, one bit"),
+    Field("call", (3, 5), "call of self, next, prev: not asked, pass, 1, 2, 3 points"),
+    Field("rob", (3, 3), "rob of self, next, prev: not asked, no, yes"),
+    Field("show", (3, 5), "show of self, next, prev: none, or moment 1, 2, 3, 4"),
+    Field("double", (3, 2), "double of self, next, prev: no, yes"),
+    Field("look", (3, 2), "whether self, next, prev looked instead of grabbing blind: no, yes"),
+    Field("caller", (4,), "who called: self, next, prev, or nobody yet, one bit"),
+    Field("first", (3,), "who calls first: self, next, prev, one bit"),
+    Field("blind", (2,), "whether the landlord grabbed blind: no, yes"),
+    Field("raises", (5,), "raises so far, 0..4, one bit"),
+    Field("turned", (15,), "rank of the card turned face up, one bit; none without"),
+    Field("turned_seat", (4,), "its holder: self, next, prev, or no card is turned, one bit"),
+    Field("wild", (14,), "rank of the wild cards, 13 the jokers, one bit; none without"),
+    Field("declared", (CARDS,), "cards of the own declared play while it is filled"),
+    Field("declared_category", (CATEGORIES,), "its category, one bit; none without"),
+    Field("declared_length", (LENGTHS,), "its length, one bit; none without"),
+    Field("declared_rank", (15,), "rank of its main part, one bit; none without"),
+    Field("filled", (CARDS,), "ranks that wilds stand for in it so far"),
+    Field("multiplier", (49,), "the multiplier in binary, lowest digit first, at most 2**48"),
+    Field("base", (4,), "base of the score: none yet, 1, 2, 3, one bit"),
+    Field("history", (HISTORY, CARDS), "cards of the last decisions of the play, latest first"),
+    Field("history_category", (HISTORY, CATEGORIES), "their categories, 0 for a pass, one bit"),
 )
 ACTION_FIELDS = (
-    Field("choice", FIRST_PLAY, "the id of a choice that is no play, one bit"),
-    Field("cards", CARDS, "cards that the action takes"),
-    Field("left", CARDS, "own cards left after it, made with as few wilds as possible"),
-    Field("wilds", 5, "wild cards that it needs, 0..4, one bit"),
-    Field("category", 15, "category, 0 for a choice, one bit"),
-    Field("length", 13, "length of the main part, one bit"),
-    Field("rank", 15, "rank of the main part of a play, one bit"),
-    Field("count", 21, "own cards left after it, 0..20, one bit"),
-    Field("to_go", 16, "plays that then empty the hand, 0..15, one bit (decompose.plays_to_go)"),
+    Field("choice", (FIRST_PLAY,), "the id of a choice that is no play, one bit"),
+    Field("cards", (CARDS,), "cards that the action takes, as declared"),
+    Field("left", (CARDS,), "own cards left after it, made with as few wilds as possible"),
+    Field("wilds", (5,), "wild cards that it needs, 0..4, one bit"),
+    Field("category", (CATEGORIES,), "category, 0 for a choice, one bit"),
+    Field("length", (LENGTHS,), "length of the main part, one bit"),
+    Field("rank", (15,), "rank of the main part of a play, one bit"),
+    Field("count", (21,), "own cards left after it, 0..20, one bit"),
+    Field("to_go", (16,), "plays that then empty the hand, 0..15, one bit (an upper bound)"),
 )
-
-
-def _offsets(schema_fields: tuple[Field, ...]) -> tuple[dict[str, int], int]:
-    """Where each field starts, and the size of all."""
-    offsets, n = {}, 0
-    for field in schema_fields:
-        offsets[field.name] = n
-        n += field.size
-    return offsets, n
-
-
-STATE_OFFSETS, STATE_SIZE = _offsets(STATE_FIELDS)
-ACTION_OFFSETS, ACTION_SIZE = _offsets(ACTION_FIELDS)
-MAX_STATE_BITS = DECK_SIZE + 3 + 5 * 20 + DECK_SIZE + len(STATE_FIELDS) + 2 * 5 + 12
+OBSERVATION = Schema("ddz-obs-v1", STATE_FIELDS)
+"""What a seat may know. Frozen: see `schema.py`."""
+ACTION = Schema("ddz-act-v1", ACTION_FIELDS)
+"""One listed action, for a hand that can make it. Frozen."""
+STATE_OFFSETS, STATE_SIZE = OBSERVATION.offsets, OBSERVATION.size
+ACTION_OFFSETS, ACTION_SIZE = ACTION.offsets, ACTION.size
+MAX_STATE_BITS = DECK_SIZE + 3 + 5 * 20 + DECK_SIZE + 33 + HISTORY + 48 + 24
 """A bound on the ones of a state: hand, unseen, shown and played are one deck; bottom; five plays
-of 20 cards at most; the history is of one deck at most; one bit for every other field, three for
-five of them; room for the encoder to write beyond."""
+of 20 cards at most; the history is of one deck at most, and a category each; one bit for each
+question with one answer; the multiplier's digits; room for the encoder to write beyond."""
 MAX_ACTION_BITS = 20 + len(ACTION_FIELDS) + 12
 """A bound on the ones of an action: the cards taken and left are one hand; room beyond."""
-SCHEMA_NAME = "ddz-obs-v0"
+SCHEMA_NAME = OBSERVATION.name
 
 
 def schema_hash() -> str:
-    """A hash of names, sizes and order of all fields; checkpoints store it beside the name."""
-    text = repr([(f.name, f.size) for f in (*STATE_FIELDS, *ACTION_FIELDS)])
-    return hashlib.sha256(f"{SCHEMA_NAME}{text}".encode()).hexdigest()[:12]
+    """A hash of both schemas, of states and of actions; checkpoints store it beside the name."""
+    return hashlib.sha256(f"{OBSERVATION.hash}{ACTION.hash}".encode()).hexdigest()[:12]
 
 
 (
     S_HAND, S_UNSEEN, S_SHOWN_NEXT, S_SHOWN_PREV, S_BOTTOM, S_TO_BEAT, S_LAST_NEXT, S_LAST_PREV,
     S_PLAYED_SELF, S_PLAYED_NEXT, S_PLAYED_PREV, S_COUNT_SELF, S_COUNT_NEXT, S_COUNT_PREV,
-    S_BOMBS, S_ROLE, S_TRICK, S_CATEGORY, S_LENGTH, S_PHASE, S_CALL, S_ROB, S_SHOW, S_DOUBLE,
-    S_LOOK, S_CALLER, S_FIRST, S_BLIND, S_RAISES, S_TURNED, S_TURNED_SEAT, S_WILD,
-    S_DECLARED, S_FILLED, S_MULTIPLIER, S_BASE,
-    S_HISTORY,
+    S_PLAYS, S_BOMBS, S_ROLE, S_TURN, S_TRICK, S_CATEGORY, S_LENGTH, S_RANK, S_PHASE, S_CALL,
+    S_ROB, S_SHOW, S_DOUBLE, S_LOOK, S_CALLER, S_FIRST, S_BLIND, S_RAISES, S_TURNED,
+    S_TURNED_SEAT, S_WILD, S_DECLARED, S_DECLARED_CATEGORY, S_DECLARED_LENGTH, S_DECLARED_RANK,
+    S_FILLED, S_MULTIPLIER, S_BASE, S_HISTORY, S_HISTORY_CATEGORY,
 ) = STATE_OFFSETS.values()  # fmt: skip
 (
     A_CHOICE, A_CARDS, A_LEFT, A_WILDS, A_CATEGORY, A_LENGTH, A_RANK, A_COUNT, A_TO_GO,
 ) = ACTION_OFFSETS.values()  # fmt: skip
-_PLAY = int(Phase.PLAY)
+_SHOW_AT_12, _SHOW_LAST = int(Phase.SHOW_AT_12), int(Phase.SHOW_AFTER_BOTTOM)
+_DOUBLE, _OVER = int(Phase.DOUBLE), int(Phase.OVER)
 
 
 @njit([types.int64(T_U64, T_INT, T_TABLES, T_BITS, T_INT)], inline="always")
@@ -146,14 +141,18 @@ def _put_cards(cards, offset, tables, out, n):
 
 @njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
 def _put_history(view, tables, out, n):
-    """Append the cards of the last decisions of the play, latest first."""
-    last = view.n_history - 1
-    for back in range(HISTORY):
-        i = last - back
-        # Calls take no cards, so reading on into them adds nothing.
-        if i < 0:
+    """Append cards and categories of the last decisions of the play, latest first."""
+    # The play begins with the decision that accounts for the first card played.
+    older = hand_size(view.played[0]) + hand_size(view.played[1]) + hand_size(view.played[2])
+    for back in range(min(HISTORY, view.n_history)):
+        if older == 0:
             break
-        n = _put_cards(view.history_cards[i], S_HISTORY + CARDS * back, tables, out, n)
+        i = view.n_history - 1 - back
+        cards = view.history_cards[i]
+        category = tables[0].actions[view.history_action[i]].category
+        out[n] = S_HISTORY_CATEGORY + CATEGORIES * back + category
+        n = _put_cards(cards, S_HISTORY + CARDS * back, tables, out, n + 1)
+        older -= hand_size(cards)
     return n
 
 
@@ -174,42 +173,37 @@ def _put_auction(view, seat, out, n):
         out[n + 3] = S_DOUBLE + 2 * k + np.int64(view.doubles[other])
         out[n + 4] = S_LOOK + 2 * k + np.int64(view.looked[other])
         n += 5
-    log = 0
-    while log < 15 and (view.multiplier >> (log + 1)) > 0:
-        log += 1
     out[n] = S_CALLER + _relative(np.int64(view.caller), seat)
     out[n + 1] = S_FIRST + _relative(np.int64(view.first), seat)
     out[n + 2] = S_BLIND + np.int64(view.blind)
     out[n + 3] = S_RAISES + np.int64(view.raises)
     out[n + 4] = S_TURNED_SEAT + _relative(np.int64(view.turned_seat), seat)
-    out[n + 5] = S_MULTIPLIER + log
-    n += 6
+    n += 5
     if view.turned_rank >= 0:
         out[n] = S_TURNED + np.int64(view.turned_rank)
         n += 1
     if view.wild >= 0:
         out[n] = S_WILD + np.int64(view.wild)
         n += 1
+    multiplier, digit = np.int64(view.multiplier), 0
+    while multiplier > 0:
+        if multiplier & 1:
+            out[n] = S_MULTIPLIER + digit
+            n += 1
+        multiplier >>= 1
+        digit += 1
     return n
 
 
-@njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
-def encode_state(view, tables, out, n):
-    """Append the ones of a view's state features to `out[n:]`; the new length.
-
-    `out` needs room for `MAX_STATE_BITS` more.
-    """
-    seat = view.seat
+@njit([types.int64(T_VIEW, T_INT, T_TABLES, T_BITS, T_INT)])
+def _put_cards_seen(view, seat, tables, out, n):
+    """Append the bits of all sets of cards but the history."""
     nxt, prv = (seat + 1) % 3, (seat + 2) % 3
     n = _put_cards(view.hand, S_HAND, tables, out, n)
     n = _put_cards(view.unseen, S_UNSEEN, tables, out, n)
     n = _put_cards(view.hands[nxt], S_SHOWN_NEXT, tables, out, n)
     n = _put_cards(view.hands[prv], S_SHOWN_PREV, tables, out, n)
     n = _put_cards(view.bottom, S_BOTTOM, tables, out, n)
-    if view.pending != 0:
-        declared = tables[0].actions[view.pending].need
-        n = _put_cards(declared, S_DECLARED, tables, out, n)
-        n = _put_cards(view.pending_wilds, S_FILLED, tables, out, n)
     n = _put_cards(view.last_cards, S_TO_BEAT, tables, out, n)
     # Seats decide in turn: who has just decided is one back, who is on turn now is three back.
     back = (view.turn - nxt + 2) % 3 + 1
@@ -220,22 +214,55 @@ def encode_state(view, tables, out, n):
         n = _put_cards(view.history_cards[view.n_history - back], S_LAST_PREV, tables, out, n)
     n = _put_cards(view.played[seat], S_PLAYED_SELF, tables, out, n)
     n = _put_cards(view.played[nxt], S_PLAYED_NEXT, tables, out, n)
-    n = _put_cards(view.played[prv], S_PLAYED_PREV, tables, out, n)
+    return _put_cards(view.played[prv], S_PLAYED_PREV, tables, out, n)
+
+
+@njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
+def _put_declared(view, tables, out, n):
+    """Append what the seat has declared and is filling."""
+    declared = tables[0].actions[view.pending]
+    out[n] = S_DECLARED_CATEGORY + declared.category
+    out[n + 1] = S_DECLARED_LENGTH + declared.length
+    out[n + 2] = S_DECLARED_RANK + declared.rank
+    n = _put_cards(declared.need, S_DECLARED, tables, out, n + 3)
+    return _put_cards(view.pending_wilds, S_FILLED, tables, out, n)
+
+
+@njit([types.boolean(T_INT)])
+def _at_once(phase):
+    """Whether a phase asks several seats at once, or nobody."""
+    return phase <= _SHOW_AT_12 or phase == _SHOW_LAST or phase == _DOUBLE or phase == _OVER
+
+
+@njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
+def encode_state(view, tables, out, n):
+    """Append the ones of a view's state features to `out[n:]`; the new length.
+
+    `out` needs room for `MAX_STATE_BITS` more.
+    """
+    seat = np.int64(view.seat)
+    n = _put_cards_seen(view, seat, tables, out, n)
+    if view.pending != 0:
+        n = _put_declared(view, tables, out, n)
+    for k in range(3):
+        other = (seat + k) % 3
+        out[n + k] = S_COUNT_SELF + 21 * k + np.int64(view.counts[other])
+        out[n + 3 + k] = S_PLAYS + 3 * k + min(np.int64(view.plays[other]), 2)
     role = 3 if view.landlord < 0 else (seat - view.landlord + 3) % 3
     last = tables[0].actions[view.last_action]
-    out[n] = S_COUNT_SELF + np.int64(view.counts[seat])
-    out[n + 1] = S_COUNT_NEXT + np.int64(view.counts[nxt])
-    out[n + 2] = S_COUNT_PREV + np.int64(view.counts[prv])
-    out[n + 3] = S_BOMBS + min(view.bombs, 7)
-    out[n + 4] = S_ROLE + role
-    out[n + 5] = S_CATEGORY + last.category
-    out[n + 6] = S_LENGTH + last.length
-    out[n + 7] = S_PHASE + view.phase
-    out[n + 8] = S_BASE + view.base
-    n = _put_auction(view, seat, out, n + 9)
-    if view.last_seat != seat:
-        out[n] = S_TRICK + (0 if view.last_seat < 0 else 1 if view.last_seat == nxt else 2)
+    out[n + 6] = S_BOMBS + np.int64(view.bombs)
+    out[n + 7] = S_ROLE + role
+    out[n + 8] = S_TURN + (3 if _at_once(view.phase) else _relative(np.int64(view.turn), seat))
+    out[n + 9] = S_TRICK + _relative(np.int64(view.last_seat), seat)
+    out[n + 10] = S_CATEGORY + last.category
+    out[n + 11] = S_LENGTH + last.length
+    out[n + 12] = S_PHASE + view.phase
+    out[n + 13] = S_BASE + view.base
+    n += 14
+    if view.last_action != 0:
+        out[n] = S_RANK + last.rank
         n += 1
+    n = _put_auction(view, seat, out, n)
     return _put_history(view, tables, out, n)
 
 
@@ -269,4 +296,20 @@ def dense(bits: np.ndarray, size: int) -> np.ndarray:
     return row
 
 
-assert ACTIONS["length"].max() < 13 and STATE_SIZE < 65536
+assert ACTIONS["length"].max() < LENGTHS and STATE_SIZE < 65536
+
+
+def schema(kind: str = "observation") -> Schema:
+    """The frozen schema of what agents are given.
+
+    Args:
+        kind: `observation`, what a seat may know (`ddz-obs-v1`), or `action`, one listed action
+            (`ddz-act-v1`). `schema().describe()` prints the table.
+
+    Raises:
+        DdzError: another kind.
+    """
+    kinds = {"observation": OBSERVATION, "action": ACTION}
+    if kind not in kinds:
+        raise DdzError(f"schema: expected one of {', '.join(kinds)}, got {kind!r}")
+    return kinds[kind]
