@@ -1,9 +1,9 @@
 # make train: train for ten minutes. make test: all tests. Both make .venv first.
+# make clients: tests with other projects' libraries (docs/clients.md), in .venv-clients.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: train test venv speed lint clean
+.PHONY: train test venv speed lint clients clean
 
 train: .venv/train.done
 	$(BIN)/python train/selfplay.py
@@ -21,11 +21,15 @@ lint: .venv/dev.done
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
-.venv/%.done: pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
-	$(PIP) install --quiet --editable '.[$*]'
+clients: .venv-clients/clients.done
+	$(<D)/bin/python -m pytest -m clients tests/clients
+
+# FOLDER/EXTRA.done: a virtual environment in which the project is installed with an extra.
+%.done: pyproject.toml
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[$(*F)]'
 	@touch $@
 
 clean:
-	rm -rf .venv build dist
+	rm -rf .venv .venv-clients build dist
