@@ -174,8 +174,10 @@ class VecEnv:
         sevens = self.rules.wild == "red_sevens"
         for row in rows:
             state = self.states[row]
-            state["deck"] = read_deal(self.deal(int(state["seed"])), sevens)  # type: ignore[operator]
-            start_from_deck(state, self.params)
+            given = self.deal(int(state["seed"]))  # type: ignore[operator]
+            if given is not None:  # as everywhere, none is a shuffled one
+                state["deck"] = read_deal(given, sevens)
+                start_from_deck(state, self.params)
 
     @property
     def turn(self) -> np.ndarray:
