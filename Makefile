@@ -22,7 +22,7 @@ lint: .venv/dev.done
 	$(BIN)/pyright
 
 clients: .venv-clients/clients.done
-	$(<D)/bin/python -m pytest -m clients tests/clients
+	$(<D)/bin/python -m pytest -m '' tests/clients
 
 # FOLDER/EXTRA.done: a virtual environment in which the project is installed with an extra.
 %.done: pyproject.toml

@@ -5,6 +5,7 @@ A part stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; a test fail
 
 import sys
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -42,7 +43,19 @@ def rule_fields() -> str:
     return "\n".join(lines)
 
 
-PARTS = {"rules.md": {"fields": rule_fields}}
+def source(path: str) -> str:
+    """A file of the checkout as a block of code."""
+    text = (FOLDER.parent / path).read_text(encoding="utf-8")
+    return f"```python\n{text.rstrip()}\n```"
+
+
+PARTS = {
+    "rules.md": {"fields": rule_fields},
+    "clients.md": {
+        name: partial(source, f"tests/clients/{name}.py")
+        for name in ("sb3_maskable_ppo", "torchrl_ppo", "tianshou_dqn", "no_infos")
+    },
+}
 """Pages and their parts."""
 
 

@@ -4,11 +4,12 @@
 action, so a run that ends has made legal ones only.
 """
 
-import copy
 import importlib
 import math
 
 import pytest
+
+import ddz_env
 
 pytestmark = pytest.mark.clients
 
@@ -42,8 +43,7 @@ def test_sb3_maskable_ppo():
     env = sb3.make_env()
     untrained = weights(sb3.train(env, steps=0).policy)
     model = sb3.train(env, steps=128)
-    assert model.num_timesteps == 128
-    assert model._n_updates == 2 * model.n_epochs
+    assert model.num_timesteps == 2 * model.n_steps
     assert moved(untrained, model.policy)
     actions, reward = sb3.play(model, env, seed=7)
     assert (actions, reward) == sb3.play(model, env, seed=7)
@@ -69,7 +69,11 @@ def test_torchrl_ppo(face):
     env = ppo.make_env(face)
     env.set_seed(3)
     check_env_specs(env)
+    torch.manual_seed(2)
+    untrained = weights(ppo.make_loss()[0])
+    torch.manual_seed(2)
     actor, history = ppo.train(env, updates=2)
+    assert moved(untrained, actor)
     assert len(history) == 2
     for data, loss in history:
         assert math.isfinite(loss)
@@ -83,10 +87,26 @@ def test_torchrl_ppo(face):
     assert deal["next", "done"][-1] and deal["next", "agents", "reward"].sum() == 0
 
 
+def test_torchrl_on_one_seat():
+    example("torchrl_ppo", "torchrl")
+    import gymnasium
+    from torchrl.envs import ActionMask, GymWrapper, TransformedEnv
+    from torchrl.envs.utils import check_env_specs
+
+    env = GymWrapper(gymnasium.make("ddz_env/DouDizhu-v0"), categorical_action_encoding=True)
+    env = TransformedEnv(env, ActionMask())
+    check_env_specs(env)
+    deal = env.rollout(100)
+    assert deal["next", "done"][-1] and deal["next", "reward"][-1] != 0
+
+
 def test_tianshou_dqn():
     dqn = example("tianshou_dqn", "tianshou")
     learner, tests, result = dqn.train(steps=200)
     assert result.train_step == 200 and result.update_step == 4
+    for agent in ddz_env.env().possible_agents:
+        seat = learner.get_algorithm(agent)
+        assert moved(weights(seat.model_old), seat.policy.model)  # the former is still untrained
     tests.reset_env()
     returns = tests.collect(n_episode=2).returns
     assert returns.shape == (2, 3)

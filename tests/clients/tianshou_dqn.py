@@ -25,8 +25,9 @@ def make_env():
 def make_dqn(env):
     """One seat's learner.
 
-    The target of a seat bootstraps from the state `n_step_return_horizon` turns later. Seats play
-    in turn, so three turns later it is the seat's own.
+    The buffer holds the turns of all seats, so the state and the rewards that follow a choice are
+    the next seat's. In `play_only` the seats act strictly in turn: with a horizon of three, targets
+    are bootstrapped from the seat's own next state, and reach the end of the deal.
     """
     features = env.observation_space["observation"]
     net = Net(state_shape=features.shape, action_shape=env.action_space.n, hidden_sizes=[32])
