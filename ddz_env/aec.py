@@ -38,6 +38,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
             (`deals.forfeit_scores`); `infos[agent]["illegal_action"]` is then the id.
         deal: `random`; `unshuffled`, the former deal's cards as they lie (`dealing.py`); or a
             callable that gives a deal for its key.
+        legal_infos: whether infos list the legal ids. Their lengths differ, so False is for
+            libraries that stack infos; the mask says the same.
 
     Attributes:
         game: the deal as a `Game`, None before the first reset.
@@ -56,6 +58,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         obs: str = "dense",
         illegal: str = "raise",
         deal: str | Dealer = "random",
+        legal_infos: bool = True,
     ) -> None:
         super().__init__()
         self._deals = Deals(rules, render_mode, reward, obs, illegal, deal)
@@ -68,6 +71,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         self._ids = np.zeros(MAX_LEGAL, np.int32)
         self._advance = core.advancer(self._deals.params, self._ids)
         self._observations: dict[str, dict[str, Any]] = {}
+        self._legal: dict[str, np.ndarray] = {}
+        self._legal_infos = legal_infos
 
     @property
     def game(self) -> Game | None:
@@ -111,11 +116,13 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         self._observations = {}
         agent = self.agent_selection = AGENTS[self._turn[0]]
         one, two = _NEXT[agent]
-        self.infos = {
-            agent: {"legal_actions": legal},
-            one: {"legal_actions": NO_IDS},
-            two: {"legal_actions": NO_IDS},
-        }
+        self._inform({agent: legal, one: NO_IDS, two: NO_IDS})
+
+    def _inform(self, legal: dict[str, np.ndarray]) -> None:
+        """Set each agent's legal ids, and infos."""
+        self._legal = legal
+        listed = self._legal_infos
+        self.infos = {name: {"legal_actions": ids} if listed else {} for name, ids in legal.items()}
 
     def observe(self, agent: str) -> dict[str, Any]:
         """What an agent sees now; the arrays stay as they are when the game goes on."""
@@ -123,8 +130,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         if seen is None:
             game = self._deals.game
             assert game is not None
-            legal = self.infos[agent]["legal_actions"] if agent in self.infos else NO_IDS
-            seen = self._deals.observation(game, AGENTS.index(agent), legal)
+            seen = self._deals.observation(game, AGENTS.index(agent), self._legal[agent])
             self._observations[agent] = seen
         return seen
 
@@ -173,7 +179,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         if self._deals.illegal == "raise":
             game.check(choice)
             raise AssertionError("a choice that was refused is legal")
-        self.infos = {name: {"legal_actions": NO_IDS} for name in AGENTS}
+        self._inform(dict.fromkeys(AGENTS, NO_IDS))
         self.infos[agent]["illegal_action"] = choice
         self._observations = {}
         self._end(forfeit_scores(game, AGENTS.index(agent)))
@@ -202,6 +208,9 @@ def env(
     obs: str = "dense",
     illegal: str = "raise",
     deal: str | Dealer = "random",
+    legal_infos: bool = True,
 ) -> OrderEnforcingWrapper:
     """`raw_env` behind PettingZoo's check of the order of calls; the arguments are the same."""
-    return OrderEnforcingWrapper(raw_env(rules, render_mode, reward, obs, illegal, deal))
+    return OrderEnforcingWrapper(
+        raw_env(rules, render_mode, reward, obs, illegal, deal, legal_infos)
+    )

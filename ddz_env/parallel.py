@@ -34,6 +34,7 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         illegal: `raise` or `terminate`, as in `raw_env`; of several agents with illegal actions
             the first one's side loses.
         deal: `random`, `unshuffled` or a callable, as in `raw_env`.
+        legal_infos: whether infos list the legal ids, as in `raw_env`.
 
     Attributes:
         game: the deal as a `Game`, None before the first reset.
@@ -52,9 +53,11 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         obs: str = "dense",
         illegal: str = "raise",
         deal: str | Dealer = "random",
+        legal_infos: bool = True,
     ) -> None:
         self._deals = Deals(rules, render_mode, reward, obs, illegal, deal)
         self.rules, self.render_mode = self._deals.rules, render_mode
+        self._legal_infos = legal_infos
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
         self.observation_spaces = self._deals.observation_spaces  # type: ignore[assignment]
@@ -98,7 +101,9 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
             asked = seat in seats
             legal = ids if asked else NO_IDS if game.over else _WAIT_IDS
             observations[agent] = self._deals.observation(game, seat, legal)
-            infos[agent] = {"asked": asked, "legal_actions": legal}
+            infos[agent] = {"asked": asked}
+            if self._legal_infos:
+                infos[agent]["legal_actions"] = legal
         return observations, infos
 
     def step(
@@ -160,7 +165,9 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         """End the deal, which an agent's side loses by an illegal action."""
         result = self._result(game, forfeit_scores(game, seat), True)
         for info in result[4].values():
-            info.update(asked=False, legal_actions=NO_IDS)
+            info["asked"] = False
+            if self._legal_infos:
+                info["legal_actions"] = NO_IDS
         for seen in result[0].values():
             seen["action_mask"][:] = 0
         result[4][AGENTS[seat]]["illegal_action"] = choice

@@ -53,7 +53,7 @@ PARTS = {
     "rules.md": {"fields": rule_fields},
     "clients.md": {
         name: partial(source, f"tests/clients/{name}.py")
-        for name in ("sb3_maskable_ppo", "torchrl_ppo", "tianshou_dqn", "no_infos")
+        for name in ("sb3_maskable_ppo", "torchrl_ppo", "tianshou_dqn")
     },
 }
 """Pages and their parts."""

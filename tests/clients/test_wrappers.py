@@ -89,6 +89,18 @@ def test_conversions(bare):
         conversions.aec_to_parallel(ddz_env.env())
 
 
+def test_infos_without_lists(bare):
+    """Libraries that stack infos need the same keys and shapes throughout."""
+    env = ddz_env.env(legal_infos=False)
+    assert play_aec(env) == bare
+    env.reset(seed=SEED)
+    assert env.infos == {agent: {} for agent in env.agents}
+    env = ddz_env.parallel_env(legal_infos=False)
+    assert play_parallel(env) == bare
+    _, infos = env.reset(seed=SEED)
+    assert [infos[agent] for agent in env.agents] == [{"asked": seat == 0} for seat in range(3)]
+
+
 def play_single(env):
     """The first legal action at every turn; last observation, sum of rewards, last info."""
     seen, info = env.reset(seed=SEED)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-from no_infos import NoInfosAEC
 from tianshou.algorithm import DQN
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
@@ -18,8 +17,8 @@ N_ENVS = 2
 
 
 def make_env():
-    """The AEC environment as Tianshou's."""
-    return PettingZooEnv(NoInfosAEC(ddz_env.env("play_only")))
+    """The AEC environment as Tianshou's, which stacks infos."""
+    return PettingZooEnv(ddz_env.env("play_only", legal_infos=False))
 
 
 def make_dqn(env):

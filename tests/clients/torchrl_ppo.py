@@ -1,7 +1,6 @@
 """TorchRL: masked PPO by self-play, one network for all three seats."""
 
 import torch
-from no_infos import NoInfosAEC, NoInfosParallel
 from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
 from torch import nn
@@ -20,10 +19,8 @@ KEYS |= {name: ("agents", name) for name in ("advantage", "value_target")}
 
 def make_env(face):
     """Face `aec` or `parallel`; the three agents are the rows of one group."""
-    if face == "aec":
-        env = NoInfosAEC(ddz_env.env("play_only"))
-    else:
-        env = NoInfosParallel(ddz_env.parallel_env("play_only"))
+    make = ddz_env.env if face == "aec" else ddz_env.parallel_env
+    env = make("play_only", legal_infos=False)  # TorchRL stacks infos
     return PettingZooWrapper(env, use_mask=True, group_map=MarlGroupMapType.ALL_IN_ONE_GROUP)
 
 
