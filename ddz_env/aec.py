@@ -116,13 +116,15 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         self._observations = {}
         agent = self.agent_selection = AGENTS[self._turn[0]]
         one, two = _NEXT[agent]
-        self._inform({agent: legal, one: NO_IDS, two: NO_IDS})
-
-    def _inform(self, legal: dict[str, np.ndarray]) -> None:
-        """Set each agent's legal ids, and infos."""
-        self._legal = legal
-        listed = self._legal_infos
-        self.infos = {name: {"legal_actions": ids} if listed else {} for name, ids in legal.items()}
+        self._legal = {agent: legal}
+        if self._legal_infos:
+            self.infos = {
+                agent: {"legal_actions": legal},
+                one: {"legal_actions": NO_IDS},
+                two: {"legal_actions": NO_IDS},
+            }
+        else:
+            self.infos = {agent: {}, one: {}, two: {}}
 
     def observe(self, agent: str) -> dict[str, Any]:
         """What an agent sees now; the arrays stay as they are when the game goes on."""
@@ -130,7 +132,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         if seen is None:
             game = self._deals.game
             assert game is not None
-            seen = self._deals.observation(game, AGENTS.index(agent), self._legal[agent])
+            legal = self._legal.get(agent, NO_IDS)
+            seen = self._deals.observation(game, AGENTS.index(agent), legal)
             self._observations[agent] = seen
         return seen
 
@@ -179,9 +182,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         if self._deals.illegal == "raise":
             game.check(choice)
             raise AssertionError("a choice that was refused is legal")
-        self._inform(dict.fromkeys(AGENTS, NO_IDS))
+        self._ask(NO_IDS)
         self.infos[agent]["illegal_action"] = choice
-        self._observations = {}
         self._end(forfeit_scores(game, AGENTS.index(agent)))
 
     def _end(self, scores: list[float]) -> None:
