@@ -80,15 +80,15 @@ CHOICE_DOCS = {
     "call_1": ("一分", "`call_points`", "call one point"),
     "call_2": ("二分", "`call_points`", "call two points"),
     "call_3": ("三分", "`call_points`", "call three points"),
-    "call": ("叫地主", "`call`", "call the landlord"),
-    "rob": ("抢地主", "`rob`", "rob the landlord"),
+    "call": ("叫地主", "`call`", "be landlord, unless robbed"),
+    "rob": ("抢地主", "`rob`", "be landlord instead"),
     "show": ("明牌", "the four `show_…`", "play with an open hand"),
     "blind": ("闷抓", "`blind`", "be landlord without having seen a card"),
     "look": ("看牌", "`blind`", "look at the own cards instead"),
     "double": ("加倍", "`double`", "double the own stake"),
     "raise": ("倒 拉 垒 沃", "`raise`", "raise for the own side"),
     "wild_as": ("癞子替牌", "`fill`", "a further wild stands in for a natural card of the rank"),
-    "wild_done": ("出牌", "`fill`", "no further wild: the play is made"),
+    "wild_done": ("完成", "`fill`", "no further wild: the play is made"),
     "wait": ("等待", "parallel environment", "all that a seat may do that is not asked"),
 }  # fmt: skip
 """Chinese term, phase and meaning of each choice."""
