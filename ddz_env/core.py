@@ -4,6 +4,7 @@ Those are imported, and so compiled, when such a room is first used. `params` is
 (`RuleSet.params`); other arguments are the engine's.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,16 @@ def apply(state: Any, action: int, params: Params) -> None:
         kernels.apply(state, action, params, TABLES, held, scratch)
     else:
         engine.apply(state, action, params, TABLES)
+
+
+def advancer(params: Params, ids: np.ndarray) -> Callable[[np.ndarray, int], int]:
+    """A room's `vector_kernels.advance`, of (`STATE[1]`, action), that lists into `ids`."""
+    if params.wild:
+        kernels, held, scratch = _wild()
+        return lambda rows, action: kernels.advance(
+            rows, action, params, TABLES, held, ids, scratch
+        )
+    return lambda rows, action: vector_kernels.advance(rows, action, params, TABLES, ids)
 
 
 def first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, params: Params) -> int:

@@ -124,7 +124,7 @@ _DOUBLE, _OVER = int(Phase.DOUBLE), int(Phase.OVER)
 
 
 @njit([types.int64(T_U64, T_INT, T_TABLES, T_BITS, T_INT)], inline="always")
-def _put_cards(cards, offset, tables, out, n):
+def put_cards(cards, offset, tables, out, n):
     """Append the bits of packed cards; the new length. Writes up to 12 places further."""
     entry = 0
     while cards != U64(0):
@@ -151,7 +151,7 @@ def _put_history(view, tables, out, n):
         cards = view.history_cards[i]
         category = tables[0].actions[view.history_action[i]].category
         out[n] = S_HISTORY_CATEGORY + CATEGORIES * back + category
-        n = _put_cards(cards, S_HISTORY + CARDS * back, tables, out, n + 1)
+        n = put_cards(cards, S_HISTORY + CARDS * back, tables, out, n + 1)
         older -= hand_size(cards)
     return n
 
@@ -199,22 +199,22 @@ def _put_auction(view, seat, out, n):
 def _put_cards_seen(view, seat, tables, out, n):
     """Append the bits of all sets of cards but the history."""
     nxt, prv = (seat + 1) % 3, (seat + 2) % 3
-    n = _put_cards(view.hand, S_HAND, tables, out, n)
-    n = _put_cards(view.unseen, S_UNSEEN, tables, out, n)
-    n = _put_cards(view.hands[nxt], S_SHOWN_NEXT, tables, out, n)
-    n = _put_cards(view.hands[prv], S_SHOWN_PREV, tables, out, n)
-    n = _put_cards(view.bottom, S_BOTTOM, tables, out, n)
-    n = _put_cards(view.last_cards, S_TO_BEAT, tables, out, n)
+    n = put_cards(view.hand, S_HAND, tables, out, n)
+    n = put_cards(view.unseen, S_UNSEEN, tables, out, n)
+    n = put_cards(view.hands[nxt], S_SHOWN_NEXT, tables, out, n)
+    n = put_cards(view.hands[prv], S_SHOWN_PREV, tables, out, n)
+    n = put_cards(view.bottom, S_BOTTOM, tables, out, n)
+    n = put_cards(view.last_cards, S_TO_BEAT, tables, out, n)
     # Seats decide in turn: who has just decided is one back, who is on turn now is three back.
     back = (view.turn - nxt + 2) % 3 + 1
     if view.n_history >= back:
-        n = _put_cards(view.history_cards[view.n_history - back], S_LAST_NEXT, tables, out, n)
+        n = put_cards(view.history_cards[view.n_history - back], S_LAST_NEXT, tables, out, n)
     back = (view.turn - prv + 2) % 3 + 1
     if view.n_history >= back:
-        n = _put_cards(view.history_cards[view.n_history - back], S_LAST_PREV, tables, out, n)
-    n = _put_cards(view.played[seat], S_PLAYED_SELF, tables, out, n)
-    n = _put_cards(view.played[nxt], S_PLAYED_NEXT, tables, out, n)
-    return _put_cards(view.played[prv], S_PLAYED_PREV, tables, out, n)
+        n = put_cards(view.history_cards[view.n_history - back], S_LAST_PREV, tables, out, n)
+    n = put_cards(view.played[seat], S_PLAYED_SELF, tables, out, n)
+    n = put_cards(view.played[nxt], S_PLAYED_NEXT, tables, out, n)
+    return put_cards(view.played[prv], S_PLAYED_PREV, tables, out, n)
 
 
 @njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
@@ -224,8 +224,8 @@ def _put_declared(view, tables, out, n):
     out[n] = S_DECLARED_CATEGORY + declared.category
     out[n + 1] = S_DECLARED_LENGTH + declared.length
     out[n + 2] = S_DECLARED_RANK + declared.rank
-    n = _put_cards(declared.need, S_DECLARED, tables, out, n + 3)
-    return _put_cards(view.pending_wilds, S_FILLED, tables, out, n)
+    n = put_cards(declared.need, S_DECLARED, tables, out, n + 3)
+    return put_cards(view.pending_wilds, S_FILLED, tables, out, n)
 
 
 @njit([types.boolean(T_INT)])
@@ -285,8 +285,8 @@ def encode_action(hand, action, tables, out, n):
     out[n + 3] = A_COUNT + hand_size(left)
     out[n + 4] = A_TO_GO + min(to_go, 15)
     out[n + 5] = A_WILDS + n_wilds
-    n = _put_cards(play.need, A_CARDS, tables, out, n + 6)
-    return _put_cards(left, A_LEFT, tables, out, n)
+    n = put_cards(play.need, A_CARDS, tables, out, n + 6)
+    return put_cards(left, A_LEFT, tables, out, n)
 
 
 def dense(bits: np.ndarray, size: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """One deal for people and programs that want to read it: a face of a record without rule code."""
 
+from collections.abc import Sequence
 from operator import index
 from typing import Any
 
@@ -12,7 +13,6 @@ from ddz_env.cards import (
     RANKS,
     SEATS,
     check_deal,
-    deal_from_text,
     to_text,
     unpack,
 )
@@ -23,9 +23,11 @@ from ddz_env.catalogue import (
     action_id,
     action_text,
 )
+from ddz_env.dealing import read_deal, start_unshuffled
 from ddz_env.engine import start, start_from_deck
 from ddz_env.errors import DdzError, FormatError, IllegalActionError, PlayError, RuleError
 from ddz_env.fillings import holding, parse_starred, starred, wilds_of
+from ddz_env.midgame import place
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.position import why_illegal
 from ddz_env.rules import RuleSet, get_rules
@@ -60,15 +62,10 @@ class Game:
     ) -> None:
         self.rules = get_rules(rules)
         self._params = self.rules.params()
-        if first is not None and (isinstance(first, bool) or first not in (0, 1, 2)):
-            raise RuleError(f"first: expected a seat 0..2 or None, got {first!r}")
+        _check_first(first)
         order = None
         if deal is not None:
-            sevens = self.rules.wild == "red_sevens"
-            if isinstance(deal, dict):
-                order = deal_from_text(deal, sevens)
-            else:
-                order = check_deal(deal, sevens)
+            order = read_deal(deal, self.rules.wild == "red_sevens")
         self._rows = records(STATE, 1)
         self._ids = np.zeros(MAX_LEGAL, np.int32)
         key = np.uint64(check_seed(seed))
@@ -78,6 +75,71 @@ class Game:
         if order is not None:
             self.state["deck"] = order
             start_from_deck(self.state, self._params)
+
+    @classmethod
+    def from_position(
+        cls,
+        hands: Sequence[str],
+        last: str | None = None,
+        turn: int = 0,
+        *,
+        rules: str | RuleSet = "play_only",
+        landlord: int = 0,
+        last_seat: int | None = None,
+        played: Sequence[str] | None = None,
+        bottom: str = "",
+        wild: str | None = None,
+        base: int = 1,
+        seed: int = 0,
+    ) -> "Game":
+        """A game that goes on from the middle of the play.
+
+        Nothing was called, shown or doubled before; no bomb has been played. The history holds
+        the play to beat and the passes since, so `from_bytes` can't prove such a game.
+
+        Args:
+            hands: text of each seat's cards, none empty; wild ones as `W`.
+            last: text of the play to beat (`44556*`, a star behind what a wild stands for); None
+                for a lead.
+            turn: the seat on turn.
+            rules: a preset's name or a `RuleSet`.
+            landlord: the landlord's seat.
+            last_seat: who made the play to beat; the seat before `turn` unless given.
+            played: text of the cards that each seat has played, `last` included; where not given
+                the rest of the deck is dealt out in the order of ranks.
+            bottom: text of the three bottom cards; unknown to all where empty.
+            wild: rank of the wild cards, in rooms that draw one.
+            base: the base of the score, 1..3.
+            seed: key of the deals that follow.
+
+        Raises:
+            DdzError: an argument that is out of range or contradicts another, named.
+        """
+        room = get_rules(rules)
+        rows = place(
+            room, hands, last, turn, landlord=landlord, last_seat=last_seat, played=played,
+            bottom=bottom, wild=wild, base=base, seed=check_seed(seed),
+        )  # fmt: skip
+        return cls.from_state(rows[0], room)
+
+    def next_unshuffled(self, seed: int, first: int | None = None) -> "Game":
+        """The next deal, from this one's cards as they lie (`dealing.py`).
+
+        Args:
+            seed: key of the next deal: the cut, and who calls first.
+            first: the seat that calls first; drawn when None.
+        """
+        _check_first(first)
+        game = Game.from_state(self.state, self.rules)
+        key = np.uint64(check_seed(seed))
+        start_unshuffled(game.state, key, -1 if first is None else first, self._params)
+        game.given = np.array(game.state["deck"])
+        return game
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The record itself as a batch of one, `STATE[1]`."""
+        return self._rows
 
     @property
     def state(self) -> Any:
@@ -305,6 +367,12 @@ class Game:
         if self.over:
             lines.append("scores " + " ".join(f"{s:g}" for s in self.scores))
         return "\n".join(lines)
+
+
+def _check_first(first: Any) -> None:
+    """Raise unless it is a seat or None."""
+    if first is not None and (isinstance(first, bool) or first not in (0, 1, 2)):
+        raise RuleError(f"first: expected a seat 0..2 or None, got {first!r}")
 
 
 def _whole(action: Any) -> int:

@@ -1,14 +1,15 @@
 """PettingZoo parallel environment: all three agents act in each step; who is not asked waits."""
 
+from operator import index
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from ddz_env.aec import AGENTS, METADATA, NO_IDS, Deals
 from ddz_env.catalogue import CHOICES, action_text
-from ddz_env.errors import DdzError, IllegalActionError
+from ddz_env.deals import AGENTS, METADATA, NO_IDS, Dealer, Deals, forfeit_scores
+from ddz_env.errors import DdzError, IllegalActionError, PlayError
 from ddz_env.game import Game
 from ddz_env.rules import RuleSet
 
@@ -17,7 +18,7 @@ WAIT = CHOICES["wait"]
 _WAIT_IDS = np.array([WAIT], np.int32)
 
 
-class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
+class parallel_env(ParallelEnv[str, dict[str, Any], int]):
     """One deal an episode; the agents that are asked choose, the others `wait`.
 
     One agent is asked in each step, except where several choose at once (shows, doubles): these are
@@ -27,8 +28,12 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
 
     Args:
         rules: a preset's name or a `RuleSet`.
-        render_mode: `ansi` (the deal as text) or None.
+        render_mode: `ansi`, `rgb_array`, `human` or None, as in `raw_env`.
         reward: `score`, `win` or `log_score`, as in `raw_env`.
+        obs: `dense` or `dict`, as in `raw_env`.
+        illegal: `raise` or `terminate`, as in `raw_env`; of several agents with illegal actions
+            the first one's side loses.
+        deal: `random`, `unshuffled` or a callable, as in `raw_env`.
 
     Attributes:
         game: the deal as a `Game`, None before the first reset.
@@ -44,13 +49,17 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
         rules: str | RuleSet = "play_only",
         render_mode: str | None = None,
         reward: str = "score",
+        obs: str = "dense",
+        illegal: str = "raise",
+        deal: str | Dealer = "random",
     ) -> None:
-        self._deals = Deals(rules, render_mode, reward)
+        self._deals = Deals(rules, render_mode, reward, obs, illegal, deal)
         self.rules, self.render_mode = self._deals.rules, render_mode
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
         self.observation_spaces = self._deals.observation_spaces  # type: ignore[assignment]
         self.action_spaces = self._deals.action_spaces  # type: ignore[assignment]
+        self.state_space = self._deals.state_space
 
     @property
     def game(self) -> Game | None:
@@ -67,7 +76,7 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, dict[str, Any]]]:
+    ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
         """Deal a new game; seed and options are those of `raw_env.reset`.
 
         Returns:
@@ -78,11 +87,10 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
         """
         game = self._deals.start(seed, options)
         self.agents = list(AGENTS)
+        self._deals.show()
         return self._look(game)
 
-    def _look(
-        self, game: Game
-    ) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, dict[str, Any]]]:
+    def _look(self, game: Game) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
         """Observations and infos of all agents."""
         observations, infos = {}, {}
         seats, ids = game.asked, game.legal_ids()
@@ -96,7 +104,7 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
     def step(
         self, actions: dict[str, int]
     ) -> tuple[
-        dict[str, dict[str, np.ndarray]],
+        dict[str, dict[str, Any]],
         dict[str, float],
         dict[str, bool],
         dict[str, bool],
@@ -117,37 +125,80 @@ class parallel_env(ParallelEnv[str, dict[str, np.ndarray], int]):
         game = self._deals.game
         if game is None or not self.agents:
             raise IllegalActionError("step: the deal is over; reset it first")
-        if set(actions) != set(AGENTS):
-            raise IllegalActionError(
-                f"actions: expected one for each of {', '.join(AGENTS)}, got {sorted(actions)}"
-            )
+        if not isinstance(actions, dict) or set(actions) != set(AGENTS):
+            got = sorted(map(str, actions)) if isinstance(actions, dict) else repr(actions)
+            raise IllegalActionError(f"actions: expected one for each of {', '.join(AGENTS)}, "
+                                     f"got {got}")  # fmt: skip
+        choices = [_whole(agent, actions[agent]) for agent in AGENTS]
         seats = game.asked
-        for seat, agent in enumerate(AGENTS):
-            if seat not in seats and actions[agent] != WAIT:
-                text = action_text(actions[agent])
-                raise IllegalActionError(f"{text}: {agent} is not asked; expected wait")
+        for seat, error in enumerate(self._errors(game, choices)):
+            if error is not None and self._deals.illegal == "raise":
+                raise error
+            if error is not None:
+                return self._terminate(game, seat, choices[seat])
         for seat in seats:
+            game.step(choices[seat])
+        self._deals.show()
+        return self._result(game, game.scores, game.over)
+
+    def _errors(self, game: Game, choices: list[int]) -> list[DdzError | None]:
+        """Why each agent's choice is not legal; None where it is."""
+        errors: list[DdzError | None] = []
+        for seat, (agent, choice) in enumerate(zip(AGENTS, choices, strict=True)):
+            error = None
             try:
-                game.check(actions[AGENTS[seat]])
-            except DdzError as error:
-                raise type(error)(f"{AGENTS[seat]}: {error}") from None
-        for seat in seats:
-            game.step(actions[AGENTS[seat]])
+                if seat in game.asked:
+                    game.check(choice)
+                elif choice != WAIT:
+                    raise IllegalActionError(f"{action_text(choice)}: not asked; expected wait")
+            except DdzError as why:
+                error = type(why)(f"{agent}: {why}")
+            errors.append(error)
+        return errors
+
+    def _terminate(self, game: Game, seat: int, choice: int) -> Any:
+        """End the deal, which an agent's side loses by an illegal action."""
+        result = self._result(game, forfeit_scores(game, seat), True)
+        for info in result[4].values():
+            info.update(asked=False, legal_actions=NO_IDS)
+        for seen in result[0].values():
+            seen["action_mask"][:] = 0
+        result[4][AGENTS[seat]]["illegal_action"] = choice
+        return result
+
+    def _result(self, game: Game, scores: list[float], over: bool) -> Any:
+        """What `step` returns."""
         observations, infos = self._look(game)
-        rewards = self._deals.rewards(game) if game.over else [0.0] * 3
-        if game.over:
+        rewards = self._deals.rewards(scores) if over else [0.0] * 3
+        if over:
             self.agents = []
         return (
             observations,
             dict(zip(AGENTS, rewards, strict=True)),
-            dict.fromkeys(AGENTS, game.over),
+            dict.fromkeys(AGENTS, over),
             dict.fromkeys(AGENTS, False),
             infos,
         )
 
-    def render(self) -> str | None:  # type: ignore[override]
-        """The deal as text (`ansi`), all hands open."""
+    def state(self) -> np.ndarray:
+        """What a centralised critic may see, `int8[state_space.shape]` (`critic.CRITIC`).
+
+        The observation of the first seat that is asked and all hands; never for agents.
+        """
+        return self._deals.state()
+
+    def render(self) -> Any:
+        """The deal, all hands open: text (`ansi`), `uint8[H, W, 3]` (`rgb_array`), None."""
         return self._deals.render()
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Close the window, if there is one."""
+        self._deals.close()
+
+
+def _whole(agent: str, action: Any) -> int:
+    """An agent's action as a Python number."""
+    try:
+        return index(action)
+    except TypeError:
+        raise PlayError(f"{agent}: action {action!r}: expected one of the legal ids") from None

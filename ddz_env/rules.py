@@ -7,6 +7,7 @@ are silent or contradict themselves, which a custom room may take the other way.
 from dataclasses import dataclass, field, fields
 from dataclasses import replace as dataclass_replace
 from difflib import get_close_matches
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, cast, get_args, get_type_hints
 
@@ -292,7 +293,11 @@ class RuleSet:
         return dataclass_replace(self, **{"name": "custom", **changes})
 
     def params(self) -> Params:
-        """The integers that kernels get."""
+        """The integers that kernels get; nobody changes them."""
+        return _params(self)
+
+    def _integers(self) -> dict[str, int]:
+        """Each field of `Params` by name."""
         categories = sum(1 << c for c in range(1, 15))
         for allowed, category in (
             (self.trio_with_pair, 5),
@@ -318,10 +323,16 @@ class RuleSet:
             if name not in special:
                 value, words = getattr(self, name), get_args(hints[name])
                 plain[name] = words.index(value) if words else int(value)
-        record = np.zeros(1, PARAMS).view(np.recarray)[0]
-        for name, value in (special | plain).items():
-            record[name] = value
-        return cast(Params, record)
+        return special | plain
+
+
+@lru_cache(maxsize=256)
+def _params(rules: RuleSet) -> Params:
+    """The record that kernels get, made once for equal rules."""
+    record = np.zeros(1, PARAMS).view(np.recarray)[0]
+    for name, value in rules._integers().items():
+        record[name] = value
+    return cast(Params, record)
 
 
 def _check_field(name: str, value: Any, hint: Any, bounds: tuple[int, int]) -> None:

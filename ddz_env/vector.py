@@ -3,22 +3,31 @@
 Legal actions come as lists in CSR form (`Legal`), never as masks.
 """
 
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ddz_env import core
 from ddz_env._jit import records
 from ddz_env.catalogue import TABLES, TEXTS
-from ddz_env.engine import mix
-from ddz_env.errors import DdzError, IllegalActionError
-from ddz_env.features import MAX_STATE_BITS, STATE_SIZE
+from ddz_env.dealing import Dealer, check_dealing, read_deal
+from ddz_env.engine import mix, next_seed, start, start_from_deck
+from ddz_env.errors import DdzError, FormatError, IllegalActionError
+from ddz_env.features import MAX_ACTION_BITS, MAX_STATE_BITS, STATE_SIZE
 from ddz_env.moves import MAX_LEGAL
+from ddz_env.rooms import rules_hash
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS
 from ddz_env.state import STATE, Phase
 from ddz_env.vector_kernels import (
+    SHUFFLED,
+    STAY,
     T_ROWS,
     T_STATES,
     T_VIEWS,
+    UNSHUFFLED,
     Bits,
     Legal,
     dense_states,
@@ -32,6 +41,9 @@ from ddz_env.vector_kernels import (
     start_all,
 )
 from ddz_env.view import VIEW, cut_views
+
+if TYPE_CHECKING:
+    from ddz_env.game import Game
 
 __all__ = [
     "T_ROWS",
@@ -50,6 +62,7 @@ __all__ = [
 ]
 
 _OVER = int(Phase.OVER)
+_MAGIC = b"ddz-snap-1\n"
 
 
 def deal_seeds(seed: int, n: int) -> np.ndarray:
@@ -76,8 +89,10 @@ class VecEnv:
     Args:
         num_envs: number of games, at least 1.
         rules: a preset's name or a `RuleSet`.
-        seed: key of the first deals; row i's deals do not depend on `num_envs`.
+        seed: as in `reset`.
         autoreset: whether a finished row starts its next deal within the same step.
+        deal: `random`; `unshuffled`, the former deal's cards as they lie (`dealing.py`); or a
+            callable that gives a deal for its key, as `Game` takes it.
 
     Attributes:
         states: `STATE[num_envs]`, the records themselves.
@@ -92,15 +107,21 @@ class VecEnv:
         self,
         num_envs: int,
         rules: str | RuleSet = "play_only",
-        seed: int = 0,
+        seed: int | Sequence[int] | np.ndarray = 0,
         autoreset: bool = True,
+        deal: str | Dealer = "random",
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
             raise DdzError(f"num_envs: expected a whole number from 1, got {num_envs!r}")
+        if not isinstance(autoreset, bool):
+            raise DdzError(f"autoreset: expected True or False, got {autoreset!r}")
+        check_dealing(deal)
         self.rules = get_rules(rules)
         self.params = self.rules.params()
         self.num_envs = num_envs
         self.autoreset = autoreset
+        self.deal = deal
+        keys = self._keys(seed)
         self.states = records(STATE, num_envs)
         self.done = np.zeros(num_envs, np.bool_)
         self.scores = np.zeros((num_envs, 3), np.int64)
@@ -111,15 +132,52 @@ class VecEnv:
         self._bits = np.zeros(MAX_STATE_BITS, np.uint16)
         self._features = np.zeros((0, STATE_SIZE), np.int8)
         self._rng = np.zeros(1, np.uint64)
+        self._restart = STAY
+        if autoreset and not callable(deal):
+            self._restart = UNSHUFFLED if deal == "unshuffled" else SHUFFLED
         self._stale = True
-        self.reset(seed)
+        self._start(keys)
 
-    def reset(self, seed: int) -> None:
-        """Start every row anew from one seed."""
-        start_all(self.states, deal_seeds(seed, self.num_envs), -1, self.params)
-        self._rng[0] = mix(np.uint64(seed))
+    def _keys(self, seed: Any) -> np.ndarray:
+        """The key of each row's deal."""
+        if isinstance(seed, (int, np.integer)):
+            return deal_seeds(int(seed), self.num_envs)
+        if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)):
+            raise DdzError(f"seed: expected a whole number or one for each row, got {seed!r}")
+        if len(seed) != self.num_envs:
+            raise DdzError(f"seed: expected {self.num_envs} keys, got {len(seed)}")
+        return np.array([check_seed(key) for key in seed], np.uint64)
+
+    def reset(self, seed: int | Sequence[int] | np.ndarray) -> None:
+        """Start every row anew.
+
+        Args:
+            seed: one for all, from which each row's key is derived whatever `num_envs` is; or a
+                key for each row, with which a row plays the deal of `Game(rules, seed=key)`.
+
+        Raises:
+            DdzError: not such seeds; nothing has been changed.
+        """
+        self._start(self._keys(seed))
+
+    def _start(self, keys: np.ndarray) -> None:
+        """Start every row with its key."""
+        start_all(self.states, keys, -1, self.params)
+        if callable(self.deal):
+            self._deal(np.arange(self.num_envs))
+        self._rng[0] = mix(keys[0])
         self.done[:] = False
         self._stale = True
+
+    def _deal(self, rows: np.ndarray) -> None:
+        """Give each row, just started, the deal that the callable has for its key."""
+        sevens = self.rules.wild == "red_sevens"
+        for row in rows:
+            state = self.states[row]
+            given = self.deal(int(state["seed"]))  # type: ignore[operator]
+            if given is not None:  # as everywhere, none is a shuffled one
+                state["deck"] = read_deal(given, sevens)
+                start_from_deck(state, self.params)
 
     @property
     def turn(self) -> np.ndarray:
@@ -155,7 +213,10 @@ class VecEnv:
         if bad >= 0:
             raise IllegalActionError(self._why_illegal(bad, int(actions[bad])))
         core.apply_rows(self.states, self._rows, actions, self.params)
-        finish(self.states, self.autoreset, self.params, self.done, self.scores.reshape(-1))
+        restart = self._restart
+        finish(self.states, restart, self.params, self.done, self.scores.reshape(-1))
+        if self.autoreset and callable(self.deal):
+            self._restart_given()
         self._stale = True
         return self.done
 
@@ -193,18 +254,85 @@ class VecEnv:
         """Scores of the rows that are done in points, `float64[num_envs, 3]`."""
         return self.scores / QUARTERS
 
+    def action_features(self) -> tuple[np.ndarray, np.ndarray]:
+        """The features of every listed action: (`int64[N + 1]`, `uint16`) of its ones.
+
+        Those of the j-th id of `legal().ids` are `bits[offsets[j]:offsets[j + 1]]`, indices of
+        `schema("action")`.
+        """
+        listed = self.legal()
+        n = len(listed.ids)
+        offsets, bits = np.zeros(n + 1, np.int64), np.zeros((n + 1) * MAX_ACTION_BITS, np.uint16)
+        hands = self.views()["hand"].copy()
+        encode_actions(hands, listed.offsets, listed.ids, TABLES, offsets, bits)
+        return offsets, bits[: offsets[-1]]
+
     def snapshot(self, row: int) -> bytes:
-        """The whole game of a row as bytes."""
-        return self.states[row].tobytes()
+        """The whole game of a row as bytes, with the room's hash and a checksum."""
+        body = self.states[self._row(row)].tobytes()
+        return _MAGIC + self._room() + hashlib.blake2b(body, digest_size=16).digest() + body
 
     def restore(self, row: int, data: bytes) -> None:
-        """Put a snapshot into a row."""
-        if len(data) != STATE.itemsize:
-            raise DdzError(f"snapshot: expected {STATE.itemsize} bytes, got {len(data)}")
-        self.states[row] = np.frombuffer(data, STATE)[0]
+        """Put a snapshot of the same room into a row.
+
+        Raises:
+            FormatError: not a snapshot, of another room, or changed since; the row is as it was.
+        """
+        place, size = self._row(row), len(_MAGIC) + 28
+        if not isinstance(data, (bytes, bytearray)) or len(data) != size + STATE.itemsize:
+            got = len(data) if isinstance(data, (bytes, bytearray)) else type(data).__name__
+            raise FormatError(f"snapshot: expected {size + STATE.itemsize} bytes, got {got}")
+        head, body = bytes(data[:size]), bytes(data[size:])
+        if not head.startswith(_MAGIC):
+            raise FormatError("snapshot: expected what `snapshot` gave")
+        if head[len(_MAGIC) : len(_MAGIC) + 12] != self._room():
+            raise FormatError(f"snapshot: of another room, expected {self.rules.name}")
+        if hashlib.blake2b(body, digest_size=16).digest() != head[-16:]:
+            raise FormatError("snapshot: its checksum is wrong")
+        self.states[place] = np.frombuffer(body, STATE)[0]
         self._stale = True
 
+    def load(self, row: int, game: "Game") -> None:
+        """Put a copy of a game of the same room into a row.
 
-def vec_env(num_envs: int, rules: str | RuleSet = "play_only", **options: object) -> VecEnv:
-    """A batch of games; the arguments are those of `VecEnv`."""
-    return VecEnv(num_envs, rules, **options)  # type: ignore[arg-type]
+        Raises:
+            DdzError: another room.
+        """
+        if game.rules != self.rules:
+            raise DdzError(f"game: of room {game.rules.name}, expected {self.rules.name}")
+        self.states[self._row(row)] = game.rows[0]
+        self._stale = True
+
+    def _row(self, row: Any) -> int:
+        """A row's number, checked."""
+        if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
+            raise DdzError(f"row: expected a whole number, got {row!r}")
+        if not 0 <= row < self.num_envs:
+            raise DdzError(f"row: expected 0..{self.num_envs - 1}, got {row}")
+        return int(row)
+
+    def _room(self) -> bytes:
+        """The room's hash, 12 bytes."""
+        return rules_hash(self.rules).encode()
+
+    def _restart_given(self) -> None:
+        """Start the next deal of finished rows, from the callable."""
+        rows = np.flatnonzero(self.done)
+        for row in rows:
+            state = self.states[row]
+            rotates = self.rules.first_caller == "rotates"
+            first = (int(state["first"]) + 1) % 3 if rotates else -1
+            start(state, next_seed(np.uint64(state["seed"])), first, self.params)
+        self._deal(rows)
+
+
+def vec_env(num_envs: int, rules: str | RuleSet = "play_only", **options: Any) -> VecEnv:
+    """A batch of games; the arguments are those of `VecEnv`.
+
+    Raises:
+        DdzError: an argument out of range, or of an unknown name.
+    """
+    for name in options:
+        if name not in ("seed", "autoreset", "deal"):
+            raise DdzError(f"vec_env: expected some of seed, autoreset, deal, got {name!r}")
+    return VecEnv(num_envs, rules, **options)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import types
 
 from ddz_env._jit import njit
+from ddz_env.dealing import start_unshuffled
 from ddz_env.engine import GOLDEN, apply, is_legal, legal, mix, next_seed, start
 from ddz_env.features import T_BITS, encode_action, encode_state
 from ddz_env.moves import MAX_LEGAL, T_IDS, T_INT, T_PARAMS, T_TABLES, T_U64
@@ -18,6 +19,8 @@ U64 = np.uint64
 T_STATES, T_VIEWS = T_STATE[::1], T_VIEW[::1]
 T_ROWS = types.int64[::1]
 _OVER = int(Phase.OVER)
+STAY, SHUFFLED, UNSHUFFLED = 0, 1, 2
+"""What `finish` does with rows that are over."""
 
 
 class Legal(NamedTuple):
@@ -66,7 +69,7 @@ def apply_rows(states, rows, actions, params, tables):
 
 @njit([types.int64(T_STATES, T_INT, T_PARAMS, types.boolean[::1], T_ROWS)])
 def finish(states, restart, params, done, scores):
-    """Note the rows that are over; with `restart` they start their next deal at once."""
+    """Note the rows that are over; with `restart` (`SHUFFLED` or `UNSHUFFLED`) they deal anew."""
     finished = 0
     for i in range(states.shape[0]):
         state = states[i]
@@ -77,7 +80,10 @@ def finish(states, restart, params, done, scores):
                 scores[3 * i + seat] = state.scores[seat]
             if restart:
                 first = (state.first + 1) % 3 if params.first_caller == FIRST_ROTATES else -1
-                start(state, next_seed(state.seed), first, params)
+                if restart == UNSHUFFLED:
+                    start_unshuffled(state, next_seed(state.seed), first, params)
+                else:
+                    start(state, next_seed(state.seed), first, params)
     return finished
 
 
@@ -100,6 +106,28 @@ def sample(offsets, ids, rng, out):
         rng[0] += GOLDEN
         n = U64(offsets[i + 1] - offsets[i])
         out[i] = ids[offsets[i] + np.int64(((mix(rng[0]) >> U64(32)) * n) >> U64(32))]
+
+
+@njit([types.int64(T_STATES, T_INT, T_PARAMS, T_TABLES, T_IDS)])
+def advance(states, action, params, tables, ids):
+    """Check a choice on `states[0]`, make it, list what is legal then.
+
+    One call instead of three: from Python a call costs more than what it does. The number of ids,
+    0 when the deal is over; -1 when the choice is not legal, and nothing has been changed.
+    """
+    state = states[0]
+    if not is_legal(state, action, params, tables):
+        return -1
+    apply(state, action, params, tables)
+    return legal(state, params, tables, ids)
+
+
+@njit([types.void(T_STATES, T_INT, T_PARAMS, T_TABLES, T_VIEWS, T_BITS, types.int8[::1])])
+def dense_view(states, seat, params, tables, scratch, bits, out):
+    """Write the dense features of a seat's view of `states[0]` into a zeroed row."""
+    cut_view(states[0], seat, params, scratch[0])
+    for j in range(encode_state(scratch[0], tables, bits, 0)):
+        out[bits[j]] = 1
 
 
 @njit([types.int64(T_STATES, T_INT, T_PARAMS, T_TABLES, T_IDS)])

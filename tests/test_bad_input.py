@@ -329,8 +329,8 @@ def test_choices_that_are_not_of_the_phase(room, phase):
     game, batch = Game(room, seed=2), vec_env(2, room, seed=4)
     while game.phase != phase:
         game.step({"call": "call", "blind": "look"}.get(game.phase, "pass"))
-    batch.restore(0, game.state.tobytes())
-    batch.restore(1, game.state.tobytes())
+    batch.load(0, game)
+    batch.load(1, game)
     before, rows = game.to_bytes(), batch.states.tobytes()
     legal = LEGAL[room][phase]
     assert tuple(game.legal()) == legal
@@ -387,7 +387,7 @@ def test_batches(actions, words):
     batch = vec_env(3, seed=1)
     for row in range(3):
         game = Game(deal={"hands": HANDS, "bottom": "2XD"})
-        batch.restore(row, game.state.tobytes())
+        batch.load(row, game)
     before = batch.states.tobytes()
     refused(lambda: batch.step(actions), *words)
     assert batch.states.tobytes() == before

@@ -260,8 +260,8 @@ def test_last_plays_of_every_seat(room):
                 texts = [text for who, text in game.history if who == other]
                 assert card_field(bits, name) == cards_of(texts[-1:])
             holder = int(game.state["last_seat"])
-            held = [i for i in range(3) if STATE_OFFSETS["trick"] + i in bits]
-            wanted = [] if holder == seat else [0 if holder < 0 else (holder - seat) % 3]
+            held = [i for i in range(4) if STATE_OFFSETS["trick"] + i in bits]
+            wanted = [3 if holder < 0 else (holder - seat) % 3]
             assert held == wanted
             checked.add((holder - seat) % 3 if holder >= 0 else None)
     assert checked == {None, 0, 1, 2}
