@@ -14,7 +14,9 @@ import numpy as np
 
 from ddz_env import action_text, catalogue_counts, n_actions, schema
 from ddz_env.catalogue import ACTIONS, CHOICES, FIRST_PLAY, N_DEFAULT_ACTIONS, Category
+from ddz_env.critic import CRITIC
 from ddz_env.rules import PRESETS, RuleSet
+from ddz_env.schema import Schema
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -60,16 +62,19 @@ def table(head: str, rows: Iterable[Iterable[object]]) -> str:
 
 
 def schema_names() -> str:
-    """Name, size and hash of both schemas."""
-    rows = [(f"`{s.name}`", what, s.size, f"`{s.hash}`") for s, what in (
-        (schema(), "what a seat may know"), (schema("action"), "one listed action"),
-    )]  # fmt: skip
+    """Name, size and hash of every schema."""
+    schemas = {
+        "what a seat may know: `schema()`": schema(),
+        'one listed action: `schema("action")`': schema("action"),
+        "all hands, for critics in training: `env.state()`": CRITIC,
+    }
+    rows = [(f"`{s.name}`", what, s.size, f"`{s.hash}`") for what, s in schemas.items()]
     return table("schema | of | numbers | hash", rows)
 
 
-def schema_fields(kind: str) -> str:
-    """The table of a schema's fields."""
-    rows = [(f"`{name}`", *cells) for name, *cells in schema(kind).rows()]
+def schema_fields(fields_of: Schema, without: int = 0) -> str:
+    """The table of a schema's fields, the first so many left out."""
+    rows = [(f"`{name}`", *cells) for name, *cells in fields_of.rows()[without:]]
     return table("field | offset | shape | range | meaning", rows)
 
 
@@ -194,8 +199,9 @@ PARTS = {
     "rules.md": {"fields": rule_fields},
     "observation.md": {
         "schemas": schema_names,
-        "observation": lambda: schema_fields("observation"),
-        "action": lambda: schema_fields("action"),
+        "observation": lambda: schema_fields(schema()),
+        "action": lambda: schema_fields(schema("action")),
+        "critic": lambda: schema_fields(CRITIC, len(schema().fields)),
     },
     "actions.md": {
         "choices": choices, "plays": plays, "wide plays": wide_plays, "rooms": room_sizes,

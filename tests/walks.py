@@ -41,28 +41,24 @@ def odd_choice(rng: np.random.Generator, legal: Legal) -> np.ndarray:
     return legal.ids[order[legal.offsets[1:] - 1]]
 
 
-def batch_of(rules: RuleSet, snapshots: list[bytes]) -> VecEnv:
+def batch_of(rules: RuleSet, games: list[Game]) -> VecEnv:
     """A batch of given games."""
-    batch = VecEnv(len(snapshots), rules, autoreset=False)
-    for row, data in enumerate(snapshots):
-        batch.restore(row, data)
+    batch = VecEnv(len(games), rules, autoreset=False)
+    for row, game in enumerate(games):
+        batch.load(row, game)
     return batch
 
 
 def odd_games(rules: RuleSet, deals: int, seed: int) -> Iterator[VecEnv]:
     """Odd deals from the first decision to the end: after each step those that were stepped."""
     rng = np.random.default_rng(seed)
-    batch = batch_of(
-        rules,
-        [
-            Game(rules, seed=int(key), deal=odd_deal(rng, rules)).state.tobytes()
-            for key in rng.integers(2**62, size=deals)
-        ],
-    )
+    keys = rng.integers(2**62, size=deals)
+    games = [Game(rules, seed=int(key), deal=odd_deal(rng, rules)) for key in keys]
+    batch = batch_of(rules, games)
     yield batch
     while len(on := np.flatnonzero(batch.states["phase"] != Phase.OVER)):
         if len(on) < batch.num_envs:
-            batch = batch_of(rules, [batch.snapshot(row) for row in on])
+            batch = batch_of(rules, [Game.from_state(batch.states[row], rules) for row in on])
         batch.step(odd_choice(rng, batch.legal()))
         yield batch
 
