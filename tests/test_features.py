@@ -6,6 +6,7 @@ from tables import NEED, many_positions, position, row_of
 
 import ddz_env.features as features
 from ddz_env import PRESETS, VecEnv
+from ddz_env.action_features import encode_action
 from ddz_env.cards import count_cards, deck, pack, unpack
 from ddz_env.catalogue import ACTIONS, FIRST_PLAY, TABLES, Category
 from ddz_env.decompose import FAST, plays_to_go, plays_to_go_wild
@@ -21,7 +22,6 @@ from ddz_env.features import (
     STATE_OFFSETS,
     STATE_SIZE,
     dense,
-    encode_action,
     encode_state,
     schema_hash,
 )
