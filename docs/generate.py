@@ -14,7 +14,6 @@ import numpy as np
 
 from ddz_env import action_text, catalogue_counts, n_actions, schema
 from ddz_env.catalogue import ACTIONS, CHOICES, FIRST_PLAY, N_DEFAULT_ACTIONS, Category
-from ddz_env.critic import CRITIC
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.schema import Schema
 
@@ -66,7 +65,7 @@ def schema_names() -> str:
     schemas = {
         "what a seat may know: `schema()`": schema(),
         'one listed action: `schema("action")`': schema("action"),
-        "all hands, for critics in training: `env.state()`": CRITIC,
+        'all hands, for critics in training: `schema("critic")`': schema("critic"),
     }
     rows = [(f"`{s.name}`", what, s.size, f"`{s.hash}`") for what, s in schemas.items()]
     return table("schema | of | numbers | hash", rows)
@@ -201,7 +200,7 @@ PARTS = {
         "schemas": schema_names,
         "observation": lambda: schema_fields(schema()),
         "action": lambda: schema_fields(schema("action")),
-        "critic": lambda: schema_fields(CRITIC, len(schema().fields)),
+        "critic": lambda: schema_fields(schema("critic"), len(schema().fields)),
     },
     "actions.md": {
         "choices": choices, "plays": plays, "wide plays": wide_plays, "rooms": room_sizes,
