@@ -16,6 +16,8 @@ from ddz_env import action_text, catalogue_counts, n_actions, schema
 from ddz_env.catalogue import ACTIONS, CHOICES, FIRST_PLAY, N_DEFAULT_ACTIONS, Category
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.schema import Schema
+from eval.peers_count import catalogue
+from eval.peers_engines import PEERS
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -194,8 +196,45 @@ def room_sizes() -> str:
     return table("room | plays that exist | `n_actions`", rows)
 
 
+# --------------------------------------------------------------------------------------- peers.md
+
+
+def _by_length(ids: np.ndarray, category: Category) -> str:
+    """Airplanes with kickers by the length of the main part, in brackets."""
+    if category not in (Category.AIRPLANE_WITH_SOLOS, Category.AIRPLANE_WITH_PAIRS):
+        return ""
+    lengths = ACTIONS["length"][ids[ACTIONS["category"][ids] == category]]
+    counts = [n for n in np.bincount(lengths).tolist() if n]
+    return f" ({', '.join(f'{n:,}' for n in counts)})"
+
+
+def peers_catalogue() -> str:
+    """The sizes of the catalogue under each engine's reading, by category and length."""
+    rules = {peer.title: peer.rules() for peer in PEERS.values()}
+    columns = []
+    for title, room in rules.items():
+        ids, counts = catalogue(room), catalogue_counts(room)
+        columns.append((title, ids, {c: counts[c.name.lower()] for c in list(Category)[1:]}))
+        if PEERS[room.name].by_cards:
+            # Within a category and a length, cards that are several plays count once.
+            rows = ACTIONS[["category", "length", "need"]][ids]
+            once = ids[np.sort(np.unique(rows, return_index=True)[1])]
+            sizes = np.bincount(ACTIONS["category"][once], minlength=len(Category)).tolist()
+            columns.append((f"{title}, by cards", once, dict(enumerate(sizes))))
+    lines = ["| | " + " | ".join(title for title, _, _ in columns) + " |"]
+    lines.append("| --- |" + " ---: |" * len(columns))
+    for c in list(Category)[1:]:
+        cells = [f"{sizes[c]:,}{_by_length(ids, c)}" for _, ids, sizes in columns]
+        lines.append(f"| `{c.name.lower()}` | " + " | ".join(cells) + " |")
+    plays = [f"{len(ids):,}" for _, ids, _ in columns]
+    cards = [f"{len(np.unique(ACTIONS['need'][ids])):,}" for _, ids, _ in columns]
+    lines += [f"| plays | {' | '.join(plays)} |", f"| different cards | {' | '.join(cards)} |"]
+    return "\n".join(lines)
+
+
 PARTS = {
     "rules.md": {"fields": rule_fields},
+    "peers.md": {"catalogue": peers_catalogue},
     "observation.md": {
         "schemas": schema_names,
         "observation": lambda: schema_fields(schema()),

@@ -161,9 +161,7 @@ def test_a_schema_splits_and_spans_its_rows():
 
 
 def test_bad_questions_are_named():
-    with pytest.raises(
-        DdzError, match="schema: expected one of observation, .*, got 'state'"
-    ):
+    with pytest.raises(DdzError, match=r"schema: expected one of observation, .*, got 'state'"):
         schema("state")
     with pytest.raises(DdzError, match="form: expected one of dense, dict, got 'flat'"):
         STATE.space("flat")
