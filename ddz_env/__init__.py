@@ -6,6 +6,7 @@ Many deals for beans: `Table`, `Room`; what a deal scores and pays: `deal_scores
 `escape_penalty`, `title`. Kept deals: `read_replays`.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ddz_env.aec import env, raw_env
@@ -29,18 +30,20 @@ from ddz_env.replay import read_replays
 from ddz_env.rooms import load_rules
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.scoring import deal_scores
-from ddz_env.vector import VecEnv, vec_env
 
 if TYPE_CHECKING:
     from ddz_env.table import Table
+    from ddz_env.vector import VecEnv, vec_env
+
+
+_LATER = {"Table": "table", "VecEnv": "vector", "vec_env": "vector"}
+"""Names whose modules bring kernels that other users need not compile."""
 
 
 def __getattr__(name: str) -> Any:
-    """`Table` when first asked for: its bots bring kernels that other users need not compile."""
-    if name == "Table":
-        from ddz_env.table import Table
-
-        return Table
+    """What is imported when it is first asked for."""
+    if name in _LATER:
+        return getattr(import_module(f"ddz_env.{_LATER[name]}"), name)
     raise AttributeError(f"module 'ddz_env' has no attribute {name!r}")
 
 

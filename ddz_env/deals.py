@@ -9,15 +9,14 @@ from gymnasium import spaces
 
 from ddz_env._jit import records
 from ddz_env.catalogue import TABLES, n_actions
-from ddz_env.critic import CRITIC, MAX_CRITIC_BITS, dense_critics
 from ddz_env.dealing import Dealer, check_dealing
 from ddz_env.engine import next_seed
 from ddz_env.errors import DdzError
-from ddz_env.features import OBSERVATION, STATE_SIZE
+from ddz_env.features import CRITIC, CRITIC_BITS, OBSERVATION, STATE_SIZE
 from ddz_env.game import Game
+from ddz_env.row_kernels import dense_view
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, multiplier, stakes
-from ddz_env.vector_kernels import dense_view
 from ddz_env.view import VIEW
 
 AGENTS: tuple[str, ...] = ("player_0", "player_1", "player_2")
@@ -101,7 +100,7 @@ class Deals:
             one more instead of twice as much. A void deal gives 0.
         obs: `dense`, one row of numbers, or `dict`, an array for each field of the schema.
         illegal: `raise`, or `terminate`: the mover's side loses the deal (`forfeit_scores`).
-        deal: `random`; `unshuffled`, the former deal's cards as they lie (`dealing.py`); or a
+        deal: `random`; `unshuffled`, the former deal's cards as they lie (`unshuffled.py`); or a
             callable that gives a deal for its key.
 
     Attributes:
@@ -135,7 +134,7 @@ class Deals:
         self.params = self.rules.params()
         self.game: Game | None = None
         self._seed = 0
-        self._bits = np.zeros(MAX_CRITIC_BITS, np.uint16)
+        self._bits = np.zeros(CRITIC_BITS, np.uint16)
         self._scratch = records(VIEW, 1)
         self._window: Any = None
         self.live = render_mode == "human"
@@ -196,6 +195,8 @@ class Deals:
         """All hands beside what the seat on turn sees, `int8[CRITIC.size]`: for critics only."""
         if self.game is None:
             raise DdzError("state: there is no deal; reset first")
+        from ddz_env.critic import dense_critics  # only who trains a critic needs its kernels
+
         rows = np.zeros((1, CRITIC.size), np.int8)
         dense_critics(self.game.rows, self.params, TABLES, self._scratch, self._bits, rows)
         return rows[0]
