@@ -1,9 +1,10 @@
 # make train: train for ten minutes. make test: all tests. Both make .venv first.
+# make compare: other engines beside ours, which it installs.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: train test venv speed lint clean
+.PHONY: train test venv speed compare lint clean
 
 train: .venv/train.done
 	$(BIN)/python train/selfplay.py
@@ -16,6 +17,9 @@ venv: .venv/dev.done
 speed: .venv/dev.done
 	$(BIN)/python eval/speed.py
 
+compare: .venv/dev.done .venv/douzero.done
+	$(BIN)/python eval/compare.py
+
 lint: .venv/dev.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -25,6 +29,11 @@ lint: .venv/dev.done
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
 	$(PIP) install --quiet --editable '.[$*]'
+	@touch $@
+
+# Without what it declares: its rules need numpy alone, and its other parts much more.
+.venv/douzero.done: .venv/peers.done
+	$(PIP) install --quiet --no-deps douzero==1.1.0
 	@touch $@
 
 clean:

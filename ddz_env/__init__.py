@@ -32,15 +32,21 @@ from ddz_env.replay import read_replays
 from ddz_env.rooms import load_rules
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.scoring import deal_scores
-from ddz_env.vector import VecEnv, vec_env
 
 if TYPE_CHECKING:
     from ddz_env.seat_vector import SeatVectorEnv
     from ddz_env.single import DouDizhuEnv
     from ddz_env.table import Table
+    from ddz_env.vector import VecEnv, vec_env
 
 
-_LATER = {"DouDizhuEnv": "single", "SeatVectorEnv": "seat_vector", "Table": "table"}
+_LATER = {
+    "DouDizhuEnv": "single",
+    "SeatVectorEnv": "seat_vector",
+    "Table": "table",
+    "VecEnv": "vector",
+    "vec_env": "vector",
+}
 """Names whose modules bring kernels that other users need not compile."""
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numba.extending
 import numpy as np
 from numba.core import config as numba_config
 
@@ -72,6 +73,27 @@ def njit(*args: Any, **options: Any) -> Callable[..., Any]:
             config.CACHE_DIR = before
 
     return wrap
+
+
+def _count_trailing_zeros(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """The machine instruction."""
+    (word,) = arguments
+    return builder.cttz(word, context.get_constant(numba.types.boolean, True))
+
+
+@numba.extending.intrinsic
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """How many zeros a 64-bit word other than 0 ends in."""
+    return numba.types.int64(numba.types.uint64), _count_trailing_zeros
+
+
+def trailing_zeros(word: Any) -> int:
+    """How many zeros a 64-bit word other than 0 ends in; in kernels one instruction."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+if not config.DISABLE_JIT:
+    trailing_zeros = _trailing_zeros  # type: ignore[assignment]
 
 
 class _Row(np.void):

@@ -36,7 +36,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         illegal: what an illegal id does: `raise`, an `IllegalActionError` and nothing has changed;
             or `terminate`, the deal ends and the mover's side loses what is at stake
             (`deals.forfeit_scores`); `infos[agent]["illegal_action"]` is then the id.
-        deal: `random`; `unshuffled`, the former deal's cards as they lie (`dealing.py`); or a
+        deal: `random`; `unshuffled`, the former deal's cards as they lie (`unshuffled.py`); or a
             callable that gives a deal for its key.
 
     Attributes:
@@ -129,7 +129,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         return seen
 
     def state(self) -> np.ndarray:
-        """What a centralised critic may see, `int8[state_space.shape]` (`critic.CRITIC`).
+        """What a centralised critic may see, `int8[state_space.shape]` (`schema("critic")`).
 
         The observation of the seat on turn and all hands; never for agents.
         """

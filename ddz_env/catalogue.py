@@ -23,7 +23,7 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from ddz_env._jit import records
-from ddz_env.cards import BIG_JOKER, RANKS, SMALL_JOKER, WILD, pack
+from ddz_env.cards import BIG_JOKER, RANKS, SMALL_JOKER, pack
 from ddz_env.errors import PlayError
 from ddz_env.rules import RuleSet, get_rules
 
@@ -123,33 +123,6 @@ GROUP = np.dtype(
 """One row of the table of groups: the plays of one category, length and rank."""
 
 
-CODE = 16
-"""Numbers of an entry of `TABLES.codes`."""
-
-
-def _card_codes() -> np.ndarray:
-    """The thermometer bits of every count of three neighbouring ranks, flat.
-
-    Entry `4096 * k + word` is for ranks 3k, 3k + 1, 3k + 2 with the counts that the 12-bit `word`
-    holds: 12 places for bits (rank r with n cards sets 4r .. 4r+n-1, the jokers 52 and 53, n wild
-    cards 54 .. 54+n-1) and, as
-    number 12, how many they are. The encoder copies whole entries instead of looking at cards.
-    """
-    codes = np.zeros((6, 4096, CODE), np.uint16)
-    for part in range(6):
-        for word in range(4096):
-            bits: list[int] = []
-            for i in range(3):
-                rank, n = 3 * part + i, min(word >> (4 * i) & 15, 4)
-                first = 4 * rank if rank < SMALL_JOKER else rank + 39
-                if rank > WILD:
-                    continue
-                bits += range(first, first + n)
-            codes[part, word, : len(bits)] = bits
-            codes[part, word, 12] = len(bits)
-    return codes.reshape(-1)
-
-
 def _mains(category: Category) -> Iterator[tuple[int, int, list[int]]]:
     """(length, rank, ranks of the main part) of every group of a category, in order."""
     if category in _CHAINS:
@@ -227,7 +200,7 @@ def _build() -> tuple[np.ndarray, list[str]]:
         if group[prefix + "count"] == 0:
             group[prefix + "start"] = action
         group[prefix + "count"] += 1
-    parts = {"actions": actions, "groups": groups, "codes": _card_codes()}
+    parts = {"actions": actions, "groups": groups, "categories": actions["category"]}
     layout = [(k, v.dtype, v.shape) for k, v in parts.items()]
     tables = records(np.dtype(layout, align=True), 1)
     for name, values in parts.items():
@@ -238,8 +211,8 @@ def _build() -> tuple[np.ndarray, list[str]]:
 
 TABLES, TEXTS = _build()
 """What kernels need of the catalogue: an array of one record, so that a call passes little. Fields:
-`actions` ACTION[N_ACTIONS] by id; `groups` GROUP[15, 13, 15] by category, length and rank; `codes`
-uint16[6 * 4096 * CODE], bits of three ranks (`_card_codes`)."""
+`actions` ACTION[N_ACTIONS] by id; `groups` GROUP[15, 13, 15] by category, length and rank;
+`categories` uint8[N_ACTIONS] by id once more, of which a cache holds all."""
 ACTIONS = TABLES["actions"][0]
 """The table of actions, `ACTION[N_ACTIONS]`, by id."""
 N_ACTIONS = len(TEXTS)

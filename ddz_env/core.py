@@ -1,7 +1,7 @@
 """One way to call the kernels for every room: rooms with wild cards have kernels of their own.
 
-Those are imported, and so compiled, when such a room is first used. `params` is a room's
-(`RuleSet.params`); other arguments are the engine's.
+Those, and those for batches, are imported, and so compiled, when they are first used. `params` is
+a room's (`RuleSet.params`); other arguments are the engine's.
 """
 
 from collections.abc import Callable
@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ddz_env import engine, vector_kernels
+from ddz_env import engine, row_kernels
 from ddz_env._jit import records
 from ddz_env.catalogue import TABLES
+from ddz_env.listed import Legal
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.rules import Params
-
-Legal = vector_kernels.Legal
 
 
 def _wild() -> tuple[Any, np.ndarray, np.ndarray]:
@@ -23,6 +22,13 @@ def _wild() -> tuple[Any, np.ndarray, np.ndarray]:
     from ddz_env import wild, wild_core
 
     return wild_core, records(wild.HELD, 1), np.zeros(16, np.int32)
+
+
+def _batched() -> Any:
+    """The kernels for batches."""
+    from ddz_env import vector_kernels
+
+    return vector_kernels
 
 
 def legal(state: Any, params: Params, out: np.ndarray) -> int:
@@ -51,13 +57,13 @@ def apply(state: Any, action: int, params: Params) -> None:
 
 
 def advancer(params: Params, ids: np.ndarray) -> Callable[[np.ndarray, int], int]:
-    """A room's `vector_kernels.advance`, of (`STATE[1]`, action), that lists into `ids`."""
+    """A room's `row_kernels.advance`, of (`STATE[1]`, action), that lists into `ids`."""
     if params.wild:
         kernels, held, scratch = _wild()
         return lambda rows, action: kernels.advance(
             rows, action, params, TABLES, held, ids, scratch
         )
-    return lambda rows, action: vector_kernels.advance(rows, action, params, TABLES, ids)
+    return lambda rows, action: row_kernels.advance(rows, action, params, TABLES, ids)
 
 
 def first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, params: Params) -> int:
@@ -65,7 +71,7 @@ def first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, par
     if params.wild:
         kernels, held, _ = _wild()
         return kernels.first_illegal(states, rows, actions, params, TABLES, held)
-    return vector_kernels.first_illegal(states, rows, actions, params, TABLES)
+    return _batched().first_illegal(states, rows, actions, params, TABLES)
 
 
 def apply_rows(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, params: Params) -> None:
@@ -74,7 +80,7 @@ def apply_rows(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, params
         kernels, held, scratch = _wild()
         kernels.apply_rows(states, rows, actions, params, TABLES, held, scratch)
     else:
-        vector_kernels.apply_rows(states, rows, actions, params, TABLES)
+        _batched().apply_rows(states, rows, actions, params, TABLES)
 
 
 def random_games(state_row: np.ndarray, n: int, params: Params) -> int:
@@ -83,7 +89,7 @@ def random_games(state_row: np.ndarray, n: int, params: Params) -> int:
     if params.wild:
         kernels, held, scratch = _wild()
         return kernels.play_random_games(state_row, n, params, TABLES, held, ids, scratch)
-    return vector_kernels.play_random_games(state_row, n, params, TABLES, ids)
+    return _batched().play_random_games(state_row, n, params, TABLES, ids)
 
 
 def list_rows(
@@ -110,7 +116,7 @@ def list_rows(
             kernels, held, _ = _wild()
             done = kernels.list_rows(states, rows, done, params, TABLES, held, offsets, ids)
         else:
-            done = vector_kernels.list_rows(states, rows, done, params, TABLES, offsets, ids)
+            done = _batched().list_rows(states, rows, done, params, TABLES, offsets, ids)
         if done == len(rows):
             return Legal(offsets, ids[: offsets[-1]]), ids
         ids = np.concatenate([ids, np.zeros_like(ids)])

@@ -9,32 +9,16 @@ from numba import types
 
 from ddz_env._jit import njit
 from ddz_env.features import (
-    CARDS,
-    MAX_STATE_BITS,
-    STATE_FIELDS,
+    CRITIC,
     T_BITS,
     encode_state,
     put_cards,
 )
 from ddz_env.moves import T_INT, T_PARAMS, T_TABLES
-from ddz_env.schema import Field, Schema
 from ddz_env.scoring import T_STATE
 from ddz_env.view import T_VIEW, cut_view
 
 U64 = np.uint64
-CRITIC = Schema(
-    "ddz-critic-v1",
-    (
-        *STATE_FIELDS,
-        Field("hand_self", (CARDS,), "all cards of the seat on turn, looked at or not"),
-        Field("hand_next", (CARDS,), "the next seat's cards"),
-        Field("hand_prev", (CARDS,), "the previous seat's cards"),
-        Field("hidden_bottom", (CARDS,), "the bottom cards, before there is a landlord too"),
-        Field("chosen", (3, 3), "choice at once of self, next, prev: none yet, no, yes"),
-    ),
-)
-"""Observation of the seat on turn, then what it may not know. Frozen: see `schema.py`."""
-MAX_CRITIC_BITS = MAX_STATE_BITS + 54 + 3 + 3
 _HANDS = tuple(CRITIC.offsets[name] for name in ("hand_self", "hand_next", "hand_prev"))
 _BOTTOM, _CHOSEN = CRITIC.offsets["hidden_bottom"], CRITIC.offsets["chosen"]
 
@@ -43,17 +27,17 @@ _BOTTOM, _CHOSEN = CRITIC.offsets["hidden_bottom"], CRITIC.offsets["chosen"]
 def encode_critic(state, params, tables, view, out, n):
     """Append the ones of a game's critic features to `out[n:]`; the new length.
 
-    `view` is scratch; `out` needs room for `MAX_CRITIC_BITS` more.
+    `view` is scratch; `out` needs room for `CRITIC_BITS` more.
     """
     seat = np.int64(state.turn)
     cut_view(state, seat, params, view)
     n = encode_state(view, tables, out, n)
     for k in range(3):
         other = (seat + k) % 3
-        n = put_cards(state.hands[other], _HANDS[k], tables, out, n)
+        n = put_cards(state.hands[other], _HANDS[k], out, n)
         out[n] = _CHOSEN + 3 * k + max(np.int64(state.choices[other]) + 1, 0)
         n += 1
-    return put_cards(state.bottom, _BOTTOM, tables, out, n)
+    return put_cards(state.bottom, _BOTTOM, out, n)
 
 
 @njit([types.void(T_STATE[::1], T_PARAMS, T_TABLES, T_VIEW[::1], T_BITS, types.int8[:, ::1])])

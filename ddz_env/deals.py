@@ -9,24 +9,23 @@ from gymnasium import spaces
 
 from ddz_env._jit import records
 from ddz_env.catalogue import TABLES, n_actions
-from ddz_env.critic import CRITIC, MAX_CRITIC_BITS, dense_critics
 from ddz_env.dealing import Dealer, check_dealing
 from ddz_env.engine import next_seed
 from ddz_env.errors import DdzError
-from ddz_env.features import OBSERVATION, STATE_SIZE
+from ddz_env.features import CRITIC, CRITIC_BITS, OBSERVATION, STATE_SIZE
 from ddz_env.game import Game
+from ddz_env.render import RENDER_FPS, RENDER_MODES, Window, ansi, rgb_array
+from ddz_env.row_kernels import dense_view
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, multiplier, stakes
-from ddz_env.vector_kernels import dense_view
 from ddz_env.view import VIEW
 
 AGENTS: tuple[str, ...] = ("player_0", "player_1", "player_2")
 """The agent of each seat; seats are identities, roles are state."""
-RENDER_MODES = ("ansi", "rgb_array", "human")
 METADATA: dict[str, Any] = {
     "name": "ddz_v1",
     "render_modes": list(RENDER_MODES),
-    "render_fps": 2,
+    "render_fps": RENDER_FPS,
     "is_parallelizable": False,
 }
 
@@ -101,7 +100,7 @@ class Deals:
             one more instead of twice as much. A void deal gives 0.
         obs: `dense`, one row of numbers, or `dict`, an array for each field of the schema.
         illegal: `raise`, or `terminate`: the mover's side loses the deal (`forfeit_scores`).
-        deal: `random`; `unshuffled`, the former deal's cards as they lie (`dealing.py`); or a
+        deal: `random`; `unshuffled`, the former deal's cards as they lie (`unshuffled.py`); or a
             callable that gives a deal for its key.
 
     Attributes:
@@ -135,9 +134,9 @@ class Deals:
         self.params = self.rules.params()
         self.game: Game | None = None
         self._seed = 0
-        self._bits = np.zeros(MAX_CRITIC_BITS, np.uint16)
+        self._bits = np.zeros(CRITIC_BITS, np.uint16)
         self._scratch = records(VIEW, 1)
-        self._window: Any = None
+        self._window: Window | None = None
         self.live = render_mode == "human"
         n = self.n_actions = n_actions(self.rules)
         self.observation_spaces = {agent: observation_space(n, obs) for agent in AGENTS}
@@ -196,6 +195,8 @@ class Deals:
         """All hands beside what the seat on turn sees, `int8[CRITIC.size]`: for critics only."""
         if self.game is None:
             raise DdzError("state: there is no deal; reset first")
+        from ddz_env.critic import dense_critics  # only who trains a critic needs its kernels
+
         rows = np.zeros((1, CRITIC.size), np.int8)
         dense_critics(self.game.rows, self.params, TABLES, self._scratch, self._bits, rows)
         return rows[0]
@@ -211,22 +212,18 @@ class Deals:
             return None
         if self.game is None:
             raise DdzError("render: there is no deal; reset first")
-        from ddz_env import render  # only who draws needs it
-
         if self.render_mode == "ansi":
-            return render.ansi(self.game)
+            return ansi(self.game)
         if self.render_mode == "rgb_array":
-            return render.rgb_array(self.game)
+            return rgb_array(self.game)
         self.show()
         return None
 
     def show(self) -> None:
         """Draw the deal in the window, in mode `human`; nothing in others."""
         if self.render_mode == "human" and self.game is not None:
-            from ddz_env.render import Window
-
             if self._window is None:
-                self._window = Window(METADATA["render_fps"])
+                self._window = Window()
             self._window.show(self.game)
 
     def close(self) -> None:

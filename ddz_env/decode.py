@@ -6,6 +6,7 @@ import numpy as np
 
 from ddz_env.cards import RANKS, SMALL_JOKER, pack, to_text
 from ddz_env.catalogue import Category
+from ddz_env.errors import FormatError
 from ddz_env.features import OBSERVATION
 from ddz_env.state import Phase
 
@@ -54,6 +55,23 @@ def _history(parts: dict[str, np.ndarray]) -> list[tuple[str, str]]:
     ]
 
 
+def _parts(observation: np.ndarray) -> dict[str, np.ndarray]:
+    """The fields of one observation.
+
+    Raises:
+        FormatError: it is none.
+    """
+    row, name = np.asarray(observation), OBSERVATION.name
+    if row.shape != (OBSERVATION.size,):
+        raise FormatError(f"{name}: expected one row of {OBSERVATION.size}, got {list(row.shape)}")
+    if not np.isin(row, (0, 1)).all():
+        raise FormatError(f"{name}: expected numbers 0 and 1, got {row[~np.isin(row, (0, 1))][0]}")
+    parts = OBSERVATION.split(row)
+    if parts["phase"].sum() != 1:
+        raise FormatError(f"{name}: expected a row with one phase, got {parts['phase'].sum()}")
+    return parts
+
+
 def decode(observation: np.ndarray) -> dict[str, Any]:
     """The facts of an observation.
 
@@ -67,9 +85,9 @@ def decode(observation: np.ndarray) -> dict[str, Any]:
         length and rank; `history` as (category, cards), latest first.
 
     Raises:
-        FormatError: another size.
+        FormatError: no observation: another shape, numbers but 0 and 1, or no phase.
     """
-    parts = OBSERVATION.split(observation)
+    parts = _parts(observation)
     facts: dict[str, Any] = {name: to_text(cards_of(parts[name])) for name in _CARD_FIELDS}
     facts |= {
         "counts": [_which(parts[f"count_{who}"]) for who in _SEATS[:3]],

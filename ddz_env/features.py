@@ -11,12 +11,11 @@ import hashlib
 import numpy as np
 from numba import types
 
-from ddz_env._jit import njit
+from ddz_env._jit import njit, trailing_zeros
 from ddz_env.cards import DECK_SIZE
-from ddz_env.catalogue import ACTIONS, CODE, FIRST_PLAY
-from ddz_env.decompose import FAST, plays_to_go, plays_to_go_wild
+from ddz_env.catalogue import ACTIONS, FIRST_PLAY
 from ddz_env.errors import DdzError
-from ddz_env.moves import T_INT, T_TABLES, T_U64, after, hand_size, lacking
+from ddz_env.moves import ONES, T_INT, T_TABLES, T_U64, hand_size
 from ddz_env.schema import Field, Schema
 from ddz_env.state import N_PHASES, Phase
 from ddz_env.view import T_VIEW
@@ -92,12 +91,25 @@ OBSERVATION = Schema("ddz-obs-v1", STATE_FIELDS)
 """What a seat may know. Frozen: see `schema.py`."""
 ACTION = Schema("ddz-act-v1", ACTION_FIELDS)
 """One listed action, for a hand that can make it. Frozen."""
+CRITIC = Schema(
+    "ddz-critic-v1",
+    (
+        *STATE_FIELDS,
+        Field("hand_self", (CARDS,), "all cards of the seat on turn, looked at or not"),
+        Field("hand_next", (CARDS,), "the next seat's cards"),
+        Field("hand_prev", (CARDS,), "the previous seat's cards"),
+        Field("hidden_bottom", (CARDS,), "the bottom cards, before there is a landlord too"),
+        Field("chosen", (3, 3), "choice at once of self, next, prev: none yet, no, yes"),
+    ),
+)
+"""Observation of the seat on turn, then what it may not know. Frozen: see `schema.py`."""
 STATE_OFFSETS, STATE_SIZE = OBSERVATION.offsets, OBSERVATION.size
 ACTION_OFFSETS, ACTION_SIZE = ACTION.offsets, ACTION.size
 MAX_STATE_BITS = DECK_SIZE + 3 + 5 * 20 + DECK_SIZE + 33 + HISTORY + 48 + 24
 """A bound on the ones of a state: hand, unseen, shown and played are one deck; bottom; five plays
 of 20 cards at most; the history is of one deck at most, and a category each; one bit for each
 question with one answer; the multiplier's digits; room for the encoder to write beyond."""
+CRITIC_BITS = MAX_STATE_BITS + DECK_SIZE + 3 + 3
 MAX_ACTION_BITS = 20 + len(ACTION_FIELDS) + 12
 """A bound on the ones of an action: the cards taken and left are one hand; room beyond."""
 SCHEMA_NAME = OBSERVATION.name
@@ -116,26 +128,27 @@ def schema_hash() -> str:
     S_TURNED_SEAT, S_WILD, S_DECLARED, S_DECLARED_CATEGORY, S_DECLARED_LENGTH, S_DECLARED_RANK,
     S_FILLED, S_MULTIPLIER, S_BASE, S_HISTORY, S_HISTORY_CATEGORY,
 ) = STATE_OFFSETS.values()  # fmt: skip
-(
-    A_CHOICE, A_CARDS, A_LEFT, A_WILDS, A_CATEGORY, A_LENGTH, A_RANK, A_COUNT, A_TO_GO,
-) = ACTION_OFFSETS.values()  # fmt: skip
+_RANK_BITS = U64((1 << 52) - 1)
 _SHOW_AT_12, _SHOW_LAST = int(Phase.SHOW_AT_12), int(Phase.SHOW_AFTER_BOTTOM)
 _DOUBLE, _OVER = int(Phase.DOUBLE), int(Phase.OVER)
 
 
-@njit([types.int64(T_U64, T_INT, T_TABLES, T_BITS, T_INT)], inline="always")
-def put_cards(cards, offset, tables, out, n):
-    """Append the bits of packed cards; the new length. Writes up to 12 places further."""
-    entry = 0
-    while cards != U64(0):
-        word = np.int64(cards & U64(0xFFF))
-        if word != 0:
-            code = (entry + word) * CODE
-            for k in range(12):
-                out[n + k] = tables[0].codes[code + k] + offset
-            n += np.int64(tables[0].codes[code + 12])
-        cards >>= U64(12)
-        entry += 4096
+@njit([types.int64(T_U64, T_INT, T_BITS, T_INT)])
+def put_cards(cards, offset, out, n):
+    """Append the bits of packed cards; the new length.
+
+    All counts become a thermometer of ones at once, four bits a rank; then the ones are numbered.
+    """
+    one, two, four = cards & ONES, (cards >> U64(1)) & ONES, (cards >> U64(2)) & ONES
+    ones = one | two | four | ((two | four) << U64(1))
+    ones |= (((two & one) | four) << U64(2)) | (four << U64(3))
+    # The jokers have one bit each, 52 and 53; wild cards follow.
+    jokers = ((ones >> U64(52)) & U64(1)) | ((ones >> U64(55)) & U64(2))
+    ones = (ones & _RANK_BITS) | (jokers << U64(52)) | ((ones >> U64(60)) << U64(54))
+    while ones != U64(0):
+        out[n] = offset + trailing_zeros(ones)
+        ones &= ones - U64(1)
+        n += 1
     return n
 
 
@@ -149,9 +162,9 @@ def _put_history(view, tables, out, n):
             break
         i = view.n_history - 1 - back
         cards = view.history_cards[i]
-        category = tables[0].actions[view.history_action[i]].category
+        category = np.int64(tables[0].categories[view.history_action[i]])
         out[n] = S_HISTORY_CATEGORY + CATEGORIES * back + category
-        n = put_cards(cards, S_HISTORY + CARDS * back, tables, out, n + 1)
+        n = put_cards(cards, S_HISTORY + CARDS * back, out, n + 1)
         older -= hand_size(cards)
     return n
 
@@ -195,26 +208,26 @@ def _put_auction(view, seat, out, n):
     return n
 
 
+@njit([types.uint64(T_VIEW, T_INT)])
+def _last_of(view, seat):
+    """The cards of a seat's last decision; none for a pass and before it has decided."""
+    # Seats decide in turn: who has just decided is one back, who is on turn now is three back.
+    back = (view.turn - seat + 2) % 3 + 1
+    return view.history_cards[view.n_history - back] if view.n_history >= back else U64(0)
+
+
 @njit([types.int64(T_VIEW, T_INT, T_TABLES, T_BITS, T_INT)])
 def _put_cards_seen(view, seat, tables, out, n):
-    """Append the bits of all sets of cards but the history."""
+    """Append the bits of all sets of cards but the history: the first eleven fields."""
     nxt, prv = (seat + 1) % 3, (seat + 2) % 3
-    n = put_cards(view.hand, S_HAND, tables, out, n)
-    n = put_cards(view.unseen, S_UNSEEN, tables, out, n)
-    n = put_cards(view.hands[nxt], S_SHOWN_NEXT, tables, out, n)
-    n = put_cards(view.hands[prv], S_SHOWN_PREV, tables, out, n)
-    n = put_cards(view.bottom, S_BOTTOM, tables, out, n)
-    n = put_cards(view.last_cards, S_TO_BEAT, tables, out, n)
-    # Seats decide in turn: who has just decided is one back, who is on turn now is three back.
-    back = (view.turn - nxt + 2) % 3 + 1
-    if view.n_history >= back:
-        n = put_cards(view.history_cards[view.n_history - back], S_LAST_NEXT, tables, out, n)
-    back = (view.turn - prv + 2) % 3 + 1
-    if view.n_history >= back:
-        n = put_cards(view.history_cards[view.n_history - back], S_LAST_PREV, tables, out, n)
-    n = put_cards(view.played[seat], S_PLAYED_SELF, tables, out, n)
-    n = put_cards(view.played[nxt], S_PLAYED_NEXT, tables, out, n)
-    return put_cards(view.played[prv], S_PLAYED_PREV, tables, out, n)
+    words = (
+        view.hand, view.unseen, view.hands[nxt], view.hands[prv], view.bottom, view.last_cards,
+        _last_of(view, nxt), _last_of(view, prv), view.played[seat], view.played[nxt],
+        view.played[prv],
+    )  # fmt: skip
+    for k in range(11):
+        n = put_cards(words[k], CARDS * k, out, n)
+    return n
 
 
 @njit([types.int64(T_VIEW, T_TABLES, T_BITS, T_INT)])
@@ -224,8 +237,8 @@ def _put_declared(view, tables, out, n):
     out[n] = S_DECLARED_CATEGORY + declared.category
     out[n + 1] = S_DECLARED_LENGTH + declared.length
     out[n + 2] = S_DECLARED_RANK + declared.rank
-    n = put_cards(declared.need, S_DECLARED, tables, out, n + 3)
-    return put_cards(view.pending_wilds, S_FILLED, tables, out, n)
+    n = put_cards(declared.need, S_DECLARED, out, n + 3)
+    return put_cards(view.pending_wilds, S_FILLED, out, n)
 
 
 @njit([types.boolean(T_INT)])
@@ -266,29 +279,6 @@ def encode_state(view, tables, out, n):
     return _put_history(view, tables, out, n)
 
 
-@njit([types.int64(T_U64, T_INT, T_TABLES, T_BITS, T_INT)])
-def encode_action(hand, action, tables, out, n):
-    """Append the ones of an action's features for a packed hand to `out[n:]`; the new length.
-
-    `out` needs room for `MAX_ACTION_BITS` more.
-    """
-    play = tables[0].actions[action]
-    left = after(hand, play.need)
-    n_wilds = hand_size(lacking(hand, play.need))
-    if action < FIRST_PLAY:
-        out[n] = A_CHOICE + action
-    else:
-        out[n] = A_RANK + play.rank
-    to_go = plays_to_go_wild(left, FAST) if left >> U64(60) else plays_to_go(left, FAST)
-    out[n + 1] = A_CATEGORY + play.category
-    out[n + 2] = A_LENGTH + play.length
-    out[n + 3] = A_COUNT + hand_size(left)
-    out[n + 4] = A_TO_GO + min(to_go, 15)
-    out[n + 5] = A_WILDS + n_wilds
-    n = put_cards(play.need, A_CARDS, tables, out, n + 6)
-    return put_cards(left, A_LEFT, tables, out, n)
-
-
 def dense(bits: np.ndarray, size: int) -> np.ndarray:
     """The dense form of one list of ones: `int8[size]`."""
     row = np.zeros(size, np.int8)
@@ -296,6 +286,7 @@ def dense(bits: np.ndarray, size: int) -> np.ndarray:
     return row
 
 
+assert STATE_OFFSETS["count_self"] == 11 * CARDS  # what `_put_cards_seen` relies on
 assert ACTIONS["length"].max() < LENGTHS and STATE_SIZE < 65536
 
 
@@ -303,13 +294,14 @@ def schema(kind: str = "observation") -> Schema:
     """The frozen schema of what agents are given.
 
     Args:
-        kind: `observation`, what a seat may know (`ddz-obs-v1`), or `action`, one listed action
-            (`ddz-act-v1`). `schema().describe()` prints the table.
+        kind: `observation`, what a seat may know (`ddz-obs-v1`); `action`, one listed action
+            (`ddz-act-v1`); or `critic`, what a centralised critic may see in training
+            (`ddz-critic-v1`). `schema().describe()` prints the table.
 
     Raises:
         DdzError: another kind.
     """
-    kinds = {"observation": OBSERVATION, "action": ACTION}
+    kinds = {"observation": OBSERVATION, "action": ACTION, "critic": CRITIC}
     if kind not in kinds:
         raise DdzError(f"schema: expected one of {', '.join(kinds)}, got {kind!r}")
     return kinds[kind]

@@ -23,7 +23,7 @@ from ddz_env.catalogue import (
     action_id,
     action_text,
 )
-from ddz_env.dealing import read_deal, start_unshuffled
+from ddz_env.dealing import read_deal
 from ddz_env.engine import start, start_from_deck
 from ddz_env.errors import DdzError, FormatError, IllegalActionError, PlayError, RuleError
 from ddz_env.fillings import holding, parse_starred, starred, wilds_of
@@ -32,8 +32,8 @@ from ddz_env.moves import MAX_LEGAL
 from ddz_env.position import why_illegal
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, multiplier
+from ddz_env.seeds import check_seed
 from ddz_env.state import ASK, MAX_HISTORY, STATE, Phase
-from ddz_env.vector import check_seed
 from ddz_env.view import VIEW, cut_view
 
 _MAGIC = b"ddz-state-0\n"
@@ -123,12 +123,14 @@ class Game:
         return cls.from_state(rows[0], room)
 
     def next_unshuffled(self, seed: int, first: int | None = None) -> "Game":
-        """The next deal, from this one's cards as they lie (`dealing.py`).
+        """The next deal, from this one's cards as they lie (`unshuffled.py`).
 
         Args:
             seed: key of the next deal: the cut, and who calls first.
             first: the seat that calls first; drawn when None.
         """
+        from ddz_env.unshuffled import start_unshuffled  # only who deals so needs its kernels
+
         _check_first(first)
         game = Game.from_state(self.state, self.rules)
         key = np.uint64(check_seed(seed))

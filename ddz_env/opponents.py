@@ -8,8 +8,8 @@ import numpy as np
 
 from ddz_env.bots import BOTS, Bot, GreedyBot, RandomBot, TrusteeBot, make_bot
 from ddz_env.errors import DdzError
+from ddz_env.listed import Legal
 from ddz_env.seat_kernels import GREEDY, RANDOM, TRUSTEE
-from ddz_env.vector_kernels import Legal
 
 Policy = Callable[[Any, np.ndarray], int]
 """A function of what a seat knows (`VIEW`) and of its legal ids (`int32[n]`): one of these."""

@@ -181,7 +181,7 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         )
 
     def state(self) -> np.ndarray:
-        """What a centralised critic may see, `int8[state_space.shape]` (`critic.CRITIC`).
+        """What a centralised critic may see, `int8[state_space.shape]` (`schema("critic")`).
 
         The observation of the first seat that is asked and all hands; never for agents.
         """

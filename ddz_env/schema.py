@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from gymnasium import spaces
 
-from ddz_env.errors import FormatError
+from ddz_env.errors import DdzError, FormatError
 
 
 class Field(NamedTuple):
@@ -83,11 +83,20 @@ class Schema:
         }
 
     def space(self, form: str = "dense") -> spaces.Box | spaces.Dict:
-        """The Gymnasium space of a row (`dense`) or of its fields by name (`dict`)."""
+        """The Gymnasium space of a row (`dense`) or of its fields by name (`dict`).
+
+        Raises:
+            DdzError: another form.
+        """
         if form == "dict":
             return spaces.Dict({f.name: spaces.Box(f.low, f.high, f.shape, np.int8)
                                 for f in self.fields})  # fmt: skip
-        return spaces.Box(0, 1, (self.size,), np.int8)
+        if form != "dense":
+            raise DdzError(f"form: expected one of dense, dict, got {form!r}")
+        sizes = [f.size for f in self.fields]
+        low = np.repeat(np.array([f.low for f in self.fields], np.int8), sizes)
+        high = np.repeat(np.array([f.high for f in self.fields], np.int8), sizes)
+        return spaces.Box(low, high, dtype=np.int8)
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """The table's cells: field, offset, shape, range, meaning."""

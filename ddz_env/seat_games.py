@@ -18,13 +18,13 @@ from ddz_env.deals import Deals
 from ddz_env.errors import DdzError
 from ddz_env.features import MAX_STATE_BITS
 from ddz_env.game import Game
+from ddz_env.listed import Legal
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.opponents import Player, choices, in_kernels, players_of
 from ddz_env.rules import PARAMS
 from ddz_env.scoring import QUARTERS
 from ddz_env.seat_kernels import DRAWN, FARMER, LANDLORD
 from ddz_env.state import STATE, Phase
-from ddz_env.vector_kernels import Legal
 from ddz_env.view import VIEW, cut_views
 
 SEATS: dict[Any, int] = {"random": DRAWN, "landlord": LANDLORD, "farmer": FARMER}
@@ -210,7 +210,7 @@ class SeatGames:
 
     def _deal_unshuffled(self, rows: np.ndarray, firsts: np.ndarray) -> None:
         """Deal the cards of the deal before as they lie, in some rows."""
-        from ddz_env.dealing import start_unshuffled  # its kernels are for who asks for them
+        from ddz_env.unshuffled import start_unshuffled  # its kernels are for who asks for them
 
         for row, first in zip(rows.tolist(), firsts.tolist(), strict=True):
             start_unshuffled(self.states[row], self._keys[row], first, self._params)

@@ -15,12 +15,12 @@ from ddz_env.deals import METADATA, Deals, check_options, forfeit_scores, reward
 from ddz_env.errors import DdzError, IllegalActionError
 from ddz_env.features import OBSERVATION, STATE_SIZE
 from ddz_env.game import Game
+from ddz_env.listed import Legal
 from ddz_env.opponents import Opponents
 from ddz_env.rules import RuleSet
 from ddz_env.seat_games import SeatGames
 from ddz_env.seat_kernels import mark
-from ddz_env.vector import check_seed
-from ddz_env.vector_kernels import Legal
+from ddz_env.seeds import check_seed
 
 Step = tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
 

@@ -15,7 +15,7 @@ from ddz_env.game import Game
 from ddz_env.opponents import Opponents
 from ddz_env.rules import RuleSet
 from ddz_env.seat_games import SeatGames
-from ddz_env.vector import check_seed
+from ddz_env.seeds import check_seed
 
 _ROW = np.zeros(1, np.int64)
 
@@ -48,7 +48,7 @@ class DouDizhuEnv(gymnasium.Env[dict[str, Any], int]):
         illegal: what an illegal id does: `raise`, an `IllegalActionError` and nothing has changed;
             or `terminate`, the deal ends and the own side loses what is at stake
             (`deals.forfeit_scores`); `info["illegal_action"]` is then the id.
-        deal: `random`; `unshuffled`, the former deal's cards as they lie (`dealing.py`), except
+        deal: `random`; `unshuffled`, the former deal's cards as they lie (`unshuffled.py`), except
             after a `reset` with a seed; or a callable that gives a deal for its key.
 
     Raises:

@@ -16,22 +16,18 @@ from ddz_env.dealing import Dealer, check_dealing, read_deal
 from ddz_env.engine import mix, next_seed, start, start_from_deck
 from ddz_env.errors import DdzError, FormatError, IllegalActionError
 from ddz_env.features import MAX_ACTION_BITS, MAX_STATE_BITS, STATE_SIZE
+from ddz_env.listed import Bits, Legal
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.rooms import rules_hash
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS
+from ddz_env.seeds import check_seed, deal_seeds
 from ddz_env.state import STATE, Phase
 from ddz_env.vector_kernels import (
-    SHUFFLED,
-    STAY,
     T_ROWS,
     T_STATES,
     T_VIEWS,
-    UNSHUFFLED,
-    Bits,
-    Legal,
     dense_states,
-    derive,
     encode_actions,
     encode_states,
     encode_views,
@@ -65,24 +61,6 @@ _OVER = int(Phase.OVER)
 _MAGIC = b"ddz-snap-1\n"
 
 
-def deal_seeds(seed: int, n: int) -> np.ndarray:
-    """The keys of `n` deals from one seed, `uint64[n]`; deal i's key does not depend on `n`."""
-    out = np.zeros(n, np.uint64)
-    derive(np.uint64(check_seed(seed)), out)
-    return out
-
-
-def check_seed(seed: int) -> int:
-    """The seed itself.
-
-    Raises:
-        DdzError: it is not a whole number in 0 .. 2**63 - 1.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
-        raise DdzError(f"seed: expected a whole number in 0..2**63-1, got {seed!r}")
-    return int(seed)
-
-
 class VecEnv:
     """A batch of games of one room.
 
@@ -91,7 +69,7 @@ class VecEnv:
         rules: a preset's name or a `RuleSet`.
         seed: as in `reset`.
         autoreset: whether a finished row starts its next deal within the same step.
-        deal: `random`; `unshuffled`, the former deal's cards as they lie (`dealing.py`); or a
+        deal: `random`; `unshuffled`, the former deal's cards as they lie (`unshuffled.py`); or a
             callable that gives a deal for its key, as `Game` takes it.
 
     Attributes:
@@ -132,11 +110,9 @@ class VecEnv:
         self._bits = np.zeros(MAX_STATE_BITS, np.uint16)
         self._features = np.zeros((0, STATE_SIZE), np.int8)
         self._rng = np.zeros(1, np.uint64)
-        self._restart = STAY
-        if autoreset and not callable(deal):
-            self._restart = UNSHUFFLED if deal == "unshuffled" else SHUFFLED
+        self._shuffles = autoreset and deal == "random"
         self._stale = True
-        self._start(keys)
+        self._start(keys, seed)
 
     def _keys(self, seed: Any) -> np.ndarray:
         """The key of each row's deal."""
@@ -158,14 +134,14 @@ class VecEnv:
         Raises:
             DdzError: not such seeds; nothing has been changed.
         """
-        self._start(self._keys(seed))
+        self._start(self._keys(seed), seed)
 
-    def _start(self, keys: np.ndarray) -> None:
+    def _start(self, keys: np.ndarray, seed: Any) -> None:
         """Start every row with its key."""
         start_all(self.states, keys, -1, self.params)
         if callable(self.deal):
             self._deal(np.arange(self.num_envs))
-        self._rng[0] = mix(keys[0])
+        self._rng[0] = mix(np.uint64(seed) if isinstance(seed, (int, np.integer)) else keys[0])
         self.done[:] = False
         self._stale = True
 
@@ -213,10 +189,10 @@ class VecEnv:
         if bad >= 0:
             raise IllegalActionError(self._why_illegal(bad, int(actions[bad])))
         core.apply_rows(self.states, self._rows, actions, self.params)
-        restart = self._restart
-        finish(self.states, restart, self.params, self.done, self.scores.reshape(-1))
-        if self.autoreset and callable(self.deal):
-            self._restart_given()
+        scores = self.scores.reshape(-1)
+        finished = finish(self.states, self._shuffles, self.params, self.done, scores)
+        if finished and self.autoreset and not self._shuffles:
+            self._restart()
         self._stale = True
         return self.done
 
@@ -315,8 +291,13 @@ class VecEnv:
         """The room's hash, 12 bytes."""
         return rules_hash(self.rules).encode()
 
-    def _restart_given(self) -> None:
-        """Start the next deal of finished rows, from the callable."""
+    def _restart(self) -> None:
+        """Start the next deal of finished rows, unshuffled or from the callable."""
+        if not callable(self.deal):
+            from ddz_env.unshuffled import restart_unshuffled
+
+            restart_unshuffled(self.states, self.done, self.params)
+            return
         rows = np.flatnonzero(self.done)
         for row in rows:
             state = self.states[row]

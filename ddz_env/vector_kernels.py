@@ -1,15 +1,13 @@
 """Kernels over many games at once; `vector.py` and `core.py` are their faces."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import types
 
 from ddz_env._jit import njit
-from ddz_env.dealing import start_unshuffled
+from ddz_env.action_features import encode_action
 from ddz_env.engine import GOLDEN, apply, is_legal, legal, mix, next_seed, start
-from ddz_env.features import T_BITS, encode_action, encode_state
-from ddz_env.moves import MAX_LEGAL, T_IDS, T_INT, T_PARAMS, T_TABLES, T_U64
+from ddz_env.features import T_BITS, encode_state
+from ddz_env.moves import MAX_LEGAL, T_IDS, T_INT, T_PARAMS, T_TABLES
 from ddz_env.phases import FIRST_ROTATES
 from ddz_env.scoring import T_STATE
 from ddz_env.state import Phase
@@ -19,29 +17,6 @@ U64 = np.uint64
 T_STATES, T_VIEWS = T_STATE[::1], T_VIEW[::1]
 T_ROWS = types.int64[::1]
 _OVER = int(Phase.OVER)
-STAY, SHUFFLED, UNSHUFFLED = 0, 1, 2
-"""What `finish` does with rows that are over."""
-
-
-class Legal(NamedTuple):
-    """The legal actions of a batch: those of row i are `ids[offsets[i]:offsets[i + 1]]`."""
-
-    offsets: np.ndarray  # int64[B + 1]
-    ids: np.ndarray  # int32[offsets[B]]
-
-    def take(self, rows: np.ndarray) -> "Legal":
-        """The lists of some rows."""
-        sizes = np.diff(self.offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-        return Legal(offsets, self.ids[np.repeat(self.offsets[:-1][rows], sizes) + within])
-
-
-class Bits(NamedTuple):
-    """The ones of a batch of features: those of row i are `bits[offsets[i]:offsets[i + 1]]`."""
-
-    offsets: np.ndarray  # int64[B + 1]
-    bits: np.ndarray  # uint16[offsets[B]]
 
 
 @njit([types.void(T_STATES, types.uint64[::1], T_INT, T_PARAMS)])
@@ -69,7 +44,7 @@ def apply_rows(states, rows, actions, params, tables):
 
 @njit([types.int64(T_STATES, T_INT, T_PARAMS, types.boolean[::1], T_ROWS)])
 def finish(states, restart, params, done, scores):
-    """Note the rows that are over; with `restart` (`SHUFFLED` or `UNSHUFFLED`) they deal anew."""
+    """Note the rows that are over; with `restart` they start their next deal at once."""
     finished = 0
     for i in range(states.shape[0]):
         state = states[i]
@@ -80,10 +55,7 @@ def finish(states, restart, params, done, scores):
                 scores[3 * i + seat] = state.scores[seat]
             if restart:
                 first = (state.first + 1) % 3 if params.first_caller == FIRST_ROTATES else -1
-                if restart == UNSHUFFLED:
-                    start_unshuffled(state, next_seed(state.seed), first, params)
-                else:
-                    start(state, next_seed(state.seed), first, params)
+                start(state, next_seed(state.seed), first, params)
     return finished
 
 
@@ -106,28 +78,6 @@ def sample(offsets, ids, rng, out):
         rng[0] += GOLDEN
         n = U64(offsets[i + 1] - offsets[i])
         out[i] = ids[offsets[i] + np.int64(((mix(rng[0]) >> U64(32)) * n) >> U64(32))]
-
-
-@njit([types.int64(T_STATES, T_INT, T_PARAMS, T_TABLES, T_IDS)])
-def advance(states, action, params, tables, ids):
-    """Check a choice on `states[0]`, make it, list what is legal then.
-
-    One call instead of three: from Python a call costs more than what it does. The number of ids,
-    0 when the deal is over; -1 when the choice is not legal, and nothing has been changed.
-    """
-    state = states[0]
-    if not is_legal(state, action, params, tables):
-        return -1
-    apply(state, action, params, tables)
-    return legal(state, params, tables, ids)
-
-
-@njit([types.void(T_STATES, T_INT, T_PARAMS, T_TABLES, T_VIEWS, T_BITS, types.int8[::1])])
-def dense_view(states, seat, params, tables, scratch, bits, out):
-    """Write the dense features of a seat's view of `states[0]` into a zeroed row."""
-    cut_view(states[0], seat, params, scratch[0])
-    for j in range(encode_state(scratch[0], tables, bits, 0)):
-        out[bits[j]] = 1
 
 
 @njit([types.int64(T_STATES, T_INT, T_PARAMS, T_TABLES, T_IDS)])
@@ -190,10 +140,3 @@ def dense_states(states, params, tables, scratch, bits, out):
         out[i, :] = 0
         for j in range(n):
             out[i, bits[j]] = 1
-
-
-@njit([types.void(T_U64, types.uint64[::1])])
-def derive(seed, out):
-    """Derive one key after another from a seed."""
-    for i in range(out.shape[0]):
-        out[i] = next_seed(mix(seed + GOLDEN) + U64(i) * GOLDEN)

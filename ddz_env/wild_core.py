@@ -188,7 +188,7 @@ def list_rows(states, rows, begin, params, tables, helds, offsets, ids):
 
 @njit([types.int64(T_STATES, T_INT, T_PARAMS, T_TABLES, T_HELDS, T_IDS, T_IDS)])
 def advance(states, action, params, tables, helds, ids, scratch):
-    """`vector_kernels.advance` for rooms with wild cards."""
+    """`row_kernels.advance` for rooms with wild cards."""
     state = states[0]
     if not is_legal(state, action, params, tables, helds):
         return -1

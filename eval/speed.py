@@ -38,6 +38,7 @@ from ddz_env.state import STATE
 from ddz_env.vector import VecEnv
 from eval.cli import check_folder, command_line, guarded, save_json, versions
 from eval.leads import measure as measure_leads
+from eval.processes import starts, two_processes
 
 Round = Callable[[float], float]
 """Plays for about so many seconds; decisions a second."""
@@ -219,16 +220,43 @@ def measure(command: Command, console: Console) -> dict[str, float | None]:
     return {name: statistics.median(f) if f else None for name, f in figures.items()}
 
 
+BASES = {
+    "openspiel_legal": "/ OpenSpiel",
+    "openspiel_obs": "/ OpenSpiel, 159 floats",
+    "rlcard_env": "/ RLCard",
+}
+"""Rows that others are compared with, and how the column is called."""
+
+
 def table(rows: dict[str, float | None]) -> Table:
-    """The figures, and each as a multiple of OpenSpiel's rules-only loop."""
-    base = rows.get("openspiel_legal")
+    """The figures, and each as a multiple of the other engines' loops from Python."""
     grid = Table(title="decisions/s on one core, random card play", title_justify="left")
     grid.add_column("what")
     grid.add_column("decisions/s", justify="right")
-    grid.add_column("/ OpenSpiel", justify="right")
+    for heading in BASES.values():
+        grid.add_column(heading, justify="right")
     for name, figure in rows.items():
-        ratio = f"{figure / base:.3g}" if figure and base else ""
-        grid.add_row(ROWS[name][0], f"{figure:,.0f}" if figure else "not installed", ratio)
+        ratios = []
+        for base_name in BASES:
+            base = rows.get(base_name)
+            ratios.append(f"{figure / base:.3g}" if figure and base else "")
+        grid.add_row(ROWS[name][0], f"{figure:,.0f}" if figure else "not installed", *ratios)
+    return grid
+
+
+def processes_table(gains: dict[str, float], start: dict[str, float | str]) -> Table:
+    """What a second process and a fresh start cost."""
+    grid = Table(title="two processes, and import to first step", title_justify="left")
+    grid.add_column("what")
+    grid.add_column("", justify="right")
+    grid.add_row("a counting loop, two processes / one", f"{gains['count_gain']:.2f}")
+    grid.add_row("batch step, two processes / one", f"{gains['batch_gain']:.2f}")
+    grid.add_row("the second by the first", f"{gains['ratio']:.2f}")
+    grid.add_row("import to first step, s", f"{start['warm_s']:.2f}")
+    grid.add_row("the same on the core, s", f"{start['warm_cpu_s']:.2f}")
+    grid.add_row("import to first step, first time ever, s", f"{start['cold_s']:.1f}")
+    grid.add_row("the same on the core, s", f"{start['cold_cpu_s']:.1f}")
+    grid.caption = f"the first time it says: {start['cold_says']}"
     return grid
 
 
@@ -255,13 +283,18 @@ def main(arguments: list[str] | None = None) -> int:
         rows = measure(command, console)
         console.print(table(rows))
         leads = {} if command.only else measure_leads(command.rounds)
+        processes: dict[str, object] = {}
         if leads:
             console.print(leads_table(leads))
+            gains, start = two_processes(command.seconds, command.rounds), starts(3)
+            console.print(processes_table(gains, start))
+            processes = {"two_processes": gains, "start": start}
         if command.json is not None:
             data = {
                 "command": command_line("eval/speed.py", arguments),
                 "versions": versions("numpy", "numba", "torch", "open-spiel", "rlcard"),
                 "leads": leads,
+                **processes,
                 "rows": {k: None if v is None else round(v, 1) for k, v in rows.items()},
             }
             save_json(command.json, data)

@@ -1,45 +1,58 @@
-"""Observations: every field decodes back to what it stands for, for random positions."""
+"""Observations: their schemas, their bounds, and what the features of an action stand for.
+
+That an observation holds what a seat may know is in test_decode.py.
+"""
+
+import hashlib
+from itertools import chain
 
 import numpy as np
 import pytest
+from deals import fixed_choice
 from tables import NEED, many_positions, position, row_of
+from walks import (
+    BEYOND,
+    all_views,
+    observations,
+    odd_games,
+    thirteen_bombs,
+    three_wilds_filled,
+)
 
 import ddz_env.features as features
-from ddz_env import PRESETS, VecEnv
+from ddz_env import PRESETS, DdzError, FormatError, Game, VecEnv, action_id, schema
+from ddz_env._jit import records
+from ddz_env.action_features import encode_action
 from ddz_env.cards import count_cards, deck, pack, unpack
 from ddz_env.catalogue import ACTIONS, FIRST_PLAY, TABLES, Category
 from ddz_env.decompose import FAST, plays_to_go, plays_to_go_wild
 from ddz_env.features import (
-    ACTION_FIELDS,
-    ACTION_OFFSETS,
-    ACTION_SIZE,
-    CARDS,
-    HISTORY,
     MAX_ACTION_BITS,
     MAX_STATE_BITS,
-    STATE_FIELDS,
-    STATE_OFFSETS,
-    STATE_SIZE,
     dense,
-    encode_action,
     encode_state,
     schema_hash,
 )
+from ddz_env.schema import Field, Schema
 from ddz_env.state import Phase
-from ddz_env.vector import encode_actions, encode_views
+from ddz_env.vector import encode_actions
+from ddz_env.view import VIEW
 
 ROOMS = sorted(PRESETS)
-SCHEMAS = {
-    "state": (STATE_FIELDS, STATE_OFFSETS, STATE_SIZE),
-    "action": (ACTION_FIELDS, ACTION_OFFSETS, ACTION_SIZE),
+STATE, ACTION, CRITIC = schema(), schema("action"), schema("critic")
+SCHEMAS = {table.name: table for table in (STATE, ACTION, CRITIC)}
+FROZEN = {
+    "ddz-obs-v1": "6786a0f37ad0",
+    "ddz-act-v1": "784635cce228",
+    "ddz-critic-v1": "782c2b94736b",
 }
-
-
-BEYOND = 12
-"""Places after the last one that an encoder may write to."""
+"""Names and hashes. A change of a hash takes a new version, never the old name."""
+MEANING = "49751470a10824d4"
+"""Digest of the observations of some deals: the same hash may not come to mean something else."""
 
 
 def state_bits(view):
+    """The ones of a view, in the order of the encoder, which writes no further than it says."""
     out = np.full(MAX_STATE_BITS + BEYOND, 65535, np.uint16)
     n = encode_state(view, TABLES, out, 0)
     assert np.all(out[n + BEYOND :] == 65535)
@@ -47,19 +60,19 @@ def state_bits(view):
 
 
 def action_bits(hand, action):
+    """The ones of an action, likewise."""
     out = np.full(MAX_ACTION_BITS + BEYOND, 65535, np.uint16)
     n = encode_action(hand, int(action), TABLES, out, 0)
     assert np.all(out[n + BEYOND :] == 65535)
     return out[:n]
 
 
-def split(bits, schema):
-    """The ones of every field, from its start: {name: int8[size]}."""
-    fields, offsets, size = SCHEMAS[schema]
-    assert len(set(bits.tolist())) == len(bits) and bits.max() < size
-    row = dense(bits, size)
+def parts_of(hand, action):
+    """The features of an action by name."""
+    bits = action_bits(hand, action)
+    row = dense(bits, ACTION.size)
     assert row.sum() == len(bits)
-    return {f.name: row[offsets[f.name] : offsets[f.name] + f.size] for f in fields}
+    return ACTION.split(row)
 
 
 def cards(ones):
@@ -70,7 +83,7 @@ def cards(ones):
         assert held == sorted(held, reverse=True)
         counts.append(sum(held))
     counts[13:13] = ones[52:54].tolist()
-    assert len(ones) == CARDS
+    assert len(ones) == 58
     return pack([rank for rank, n in enumerate(counts) for _ in range(n)])
 
 
@@ -80,226 +93,225 @@ def one(ones):
     return int(ones.argmax())
 
 
-# -------------------------------------------------------------------------------------- schema
+# -------------------------------------------------------------------------------------- schemas
 
 
-@pytest.mark.parametrize("schema", SCHEMAS)
-def test_fields_lie_side_by_side(schema):
-    fields, offsets, size = SCHEMAS[schema]
-    taken = np.zeros(size, np.int64)
-    for field in fields:
-        assert field.size > 0 and field.doc
-        taken[offsets[field.name] : offsets[field.name] + field.size] += 1
-    assert np.all(taken == 1)
-    assert len(offsets) == len(fields) == len({field.name for field in fields})
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_fields_lie_side_by_side(name):
+    table = SCHEMAS[name]
+    taken = np.zeros(table.size, np.int64)
+    for field in table.fields:
+        assert field.size > 0 and field.doc and (field.low, field.high) == (0, 1)
+        taken[table.offsets[field.name] : table.offsets[field.name] + field.size] += 1
+    assert np.all(taken == 1) and table.size < 2**16
+    assert len(table.offsets) == len(table.fields)
+    parts = table.split(np.arange(table.size))
+    assert np.array_equal(np.concatenate([part.reshape(-1) for part in parts.values()]),
+                          np.arange(table.size))  # fmt: skip
+    assert {f.name: f.shape for f in table.fields} == {k: v.shape for k, v in parts.items()}
 
 
-def test_bits_fit_16_bits():
-    assert max(STATE_SIZE, ACTION_SIZE) < 2**16
+def test_schemas_are_frozen():
+    assert {table.name: table.hash for table in SCHEMAS.values()} == FROZEN
 
 
-def test_schema_hash_changes_with_every_field(monkeypatch):
-    before = schema_hash()
-    hashes = {before}
-    first, *rest = STATE_FIELDS
-    for changed in (
-        (first._replace(size=first.size + 1), *rest),
-        (first._replace(name="other"), *rest),
-        (*rest, first),
-        tuple(rest),
-    ):
-        monkeypatch.setattr(features, "STATE_FIELDS", changed)
-        hashes.add(schema_hash())
-    monkeypatch.setattr(features, "STATE_FIELDS", STATE_FIELDS)
-    monkeypatch.setattr(features, "ACTION_FIELDS", ACTION_FIELDS[:-1])
-    hashes.add(schema_hash())
-    monkeypatch.setattr(features, "ACTION_FIELDS", ACTION_FIELDS)
-    monkeypatch.setattr(features, "SCHEMA_NAME", "ddz-obs-v9")
-    hashes.add(schema_hash())
-    assert len(hashes) == 7
-    monkeypatch.undo()
-    assert schema_hash() == before
-    described = (STATE_FIELDS[0]._replace(doc="other words"), *rest)
-    monkeypatch.setattr(features, "STATE_FIELDS", described)
-    assert schema_hash() == before
+def test_the_hash_changes_with_everything_but_words():
+    one, two = Field("one", (2, 3), "some"), Field("two", (6,), "more")
+    same = Schema("name-v1", (one._replace(doc="other words"), two))
+    assert same.hash == Schema("name-v1", (one, two)).hash
+    others = [
+        Schema("name-v2", (one, two)),
+        Schema("name-v1", (two, one)),
+        Schema("name-v1", (one,)),
+        Schema("name-v1", (one._replace(name="other"), two)),
+        Schema("name-v1", (one._replace(shape=(3, 2)), two)),
+        Schema("name-v1", (one._replace(shape=(2, 4)), two)),
+        Schema("name-v1", (one._replace(low=-1), two)),
+        Schema("name-v1", (one._replace(high=2), two)),
+    ]
+    assert len({same.hash, *(other.hash for other in others)}) == 1 + len(others)
 
 
-# --------------------------------------------------------------------------------------- state
+def test_the_hash_of_both_schemas_changes_with_each(monkeypatch):
+    hashes = {schema_hash()}
+    for name in ("OBSERVATION", "ACTION"):
+        with monkeypatch.context() as patch:
+            whole = getattr(features, name)
+            patch.setattr(features, name, Schema(whole.name, whole.fields[:-1]))
+            hashes.add(schema_hash())
+    assert len(hashes) == 3 and schema_hash() in hashes
 
 
-def last_of(view, seat):
-    """The cards of a seat's last decision, when it is one of the last three of the deal."""
-    n = int(view["n_history"])
-    for i in range(n - 1, max(n - 4, -1), -1):
-        if view["history_seat"][i] == seat:
-            return int(view["history_cards"][i])
-    return 0
+def test_a_schema_splits_and_spans_its_rows():
+    table = Schema("name-v1", (Field("one", (2, 3), "some", -1, 5), Field("two", (1,), "more")))
+    rows = np.arange(14, dtype=np.int8).reshape(2, 7)
+    parts = table.split(rows)
+    assert parts["one"].tolist() == [[[0, 1, 2], [3, 4, 5]], [[7, 8, 9], [10, 11, 12]]]
+    assert parts["two"].tolist() == [[6], [13]]
+    space, by_name = table.space(), table.space("dict")
+    for row in ([-1, 5, 5, 5, 5, 5, 1], [-1, 5, 5, 5, 5, 5, 2], [-2, 5, 5, 5, 5, 5, 1]):
+        row = np.array(row, np.int8)
+        assert (
+            space.contains(row)
+            == by_name.contains(table.split(row))
+            == (row[[0, 6]] == [-1, 1]).all()
+        )
+    assert STATE.space("dict").contains(STATE.split(VecEnv(1).features()[0]))
+    assert "one    0       2 x 3  -1..5  some" in str(table)
 
 
-@pytest.mark.parametrize("rules", ROOMS)
-def test_states_decode_back(rules):
-    views, _ = many_positions(rules, num_envs=80, stops=(0, 1, 2, 5, 11, 23, 40, 61, 90))
-    phases = set()
-    for view in views:
-        seat = int(view["seat"])
-        nxt, prv = (seat + 1) % 3, (seat + 2) % 3
-        got = split(state_bits(view), "state")
-        for name, packed in (
-            ("hand", view["hand"]),
-            ("unseen", view["unseen"]),
-            ("shown_next", view["hands"][nxt]),
-            ("shown_prev", view["hands"][prv]),
-            ("bottom", view["bottom"]),
-            ("to_beat", view["last_cards"]),
-            ("last_next", last_of(view, nxt)),
-            ("last_prev", last_of(view, prv)),
-            ("played_self", view["played"][seat]),
-            ("played_next", view["played"][nxt]),
-            ("played_prev", view["played"][prv]),
-            ("declared", NEED[view["pending"]]),
-            ("filled", view["pending_wilds"]),
-        ):
-            assert cards(got[name]) == int(packed), name
-        for place, relative in (("self", seat), ("next", nxt), ("prev", prv)):
-            assert one(got[f"count_{place}"]) == view["counts"][relative]
-        check_auction(view, got)
-        landlord = int(view["landlord"])
-        assert one(got["role"]) == (3 if landlord < 0 else (seat - landlord) % 3)
-        assert one(got["bombs"]) == min(view["bombs"], 7)
-        last = ACTIONS[view["last_action"]]
-        assert one(got["category"]) == last["category"]
-        assert one(got["length"]) == last["length"]
-        assert one(got["phase"]) == view["phase"]
-        assert one(got["base"]) == view["base"]
-        wild = int(view["wild"])
-        assert np.flatnonzero(got["wild"]).tolist() == ([wild] if wild >= 0 else [])
-        assert (int(view["pending"]) > 0) == (view["phase"] == Phase.FILL)
-        holder = int(view["last_seat"])
-        assert holder != seat  # the seat on turn never answers its own play
-        assert one(got["trick"]) == (0 if holder < 0 else {nxt: 1, prv: 2}[holder])
-        phases.add(int(view["phase"]))
-    assert {Phase(phase).name.lower() for phase in phases} == PHASES[rules]
+def test_bad_questions_are_named():
+    with pytest.raises(DdzError, match=r"schema: expected one of observation, .*, got 'state'"):
+        schema("state")
+    with pytest.raises(DdzError, match="form: expected one of dense, dict, got 'flat'"):
+        STATE.space("flat")
+    with pytest.raises(FormatError, match=r"ddz-obs-v1: expected \[..., \d+\], got \[2, 3\]"):
+        STATE.split(np.zeros((2, 3)))
 
 
-PHASES = {
-    "play_only": {"play"},
-    "qq_classic": {"call_points", "play"},
-    "jj_classic": {"call_points", "play"},
-    "happy": {
-        *("show_before_deal", "show_at_6", "show_at_12", "call", "rob"),
-        *("show_after_bottom", "double", "play"),
-    },
-    "happy_blind": {"blind", "call", "show_after_bottom", "raise", "play"},
-    "crazy_laizi": {"show_before_deal", "call", "rob", "show_after_bottom", "play", "fill"},
-    "laidou": {"call_points", "play", "fill"},
+def test_the_meaning_is_frozen():
+    """What every seat sees of three deals, decision by decision."""
+    digest = hashlib.sha256()
+    for room in ("happy_laizi", "happy_blind", "jj_classic"):
+        game, ply = Game(room, seed=5), 0
+        while not game.over:
+            views = np.array([game.view(seat) for seat in range(3)])
+            digest.update(observations(views).tobytes())
+            for action in game.legal_ids()[:5]:
+                digest.update(dense(action_bits(views[game.seat]["hand"], action), ACTION.size))
+            game.step(fixed_choice(game.legal_ids(), ply))
+            ply += 1
+    assert digest.hexdigest()[:16] == MEANING, "a new meaning is a new version of the schema"
+
+
+# ------------------------------------------------------------------------------- bits and bounds
+
+ONE = {
+    *("count_self", "count_next", "count_prev", "plays", "bombs", "role", "turn", "trick"),
+    *("category", "length", "phase", "call", "rob", "show", "double", "look", "caller", "first"),
+    *("blind", "raises", "turned_seat", "base"),
 }
-PHASES["happy_laizi"] = PHASES["happy"] | {"fill"}
+"""Questions with one answer each; the others hold cards, digits, or an answer or none."""
+ONE_OR_NONE = {
+    *("rank", "turned", "wild", "declared_category", "declared_length", "declared_rank"),
+    "history_category",
+}
+FOURTHS = {*range(3, 52, 4)}
+NO_PRESET = {
+    "bottom": (FOURTHS | {57}, "the bottom cards are three"),
+    "bombs": ({14}, "hands of 20, 17 and 17 cards have thirteen bombs at most"),
+    "wild": ({13}, "the jokers are wild in a custom room only"),
+    "declared": ({*range(54, 58)}, "a declared play names ranks, wild cards are not among them"),
+    "declared_category": ({0, Category.ROCKET}, "what is filled is a play that wilds can make"),
+    "declared_length": ({0}, "what is filled is a play"),
+    "declared_rank": ({13, 14}, "wilds make no joker"),
+    "filled": (
+        FOURTHS | {*range(52, 58)},
+        "ranks only, three at most: who is asked has another wild",
+    ),
+    "multiplier": ({*range(32, 49)}, "at most 5 * 2**3 * 4**13: a show, robs, bombs"),
+}
+"""Places that are 0 in every observation of a preset, and why."""
+NO_ACTION = {
+    "choice": ({*range(25, 64)}, "free for more choices; `wait` is never asked for features"),
+    "cards": ({*range(54, 58)}, "the cards of an action are as declared"),
+    "to_go": ({13, 14, 15}, "a hand of 20 cards never needs more than twelve plays"),
+}
 
 
-def check_auction(view, got):
-    """What was decided before the play, each seat's part by itself."""
-    seat = int(view["seat"])
-    order = [seat, (seat + 1) % 3, (seat + 2) % 3]
-    for name, size, values in (
-        ("call", 5, view["calls"] + 1),
-        ("rob", 3, view["robs"] + 1),
-        ("show", 5, view["shows"]),
-        ("double", 2, view["doubles"]),
-        ("look", 2, view["looked"]),
-    ):
-        assert len(got[name]) == 3 * size
-        for block, other in zip(got[name].reshape(3, size), order, strict=True):
-            assert one(block) == values[other], name
-    for name, whose in (("caller", "caller"), ("turned_seat", "turned_seat")):
-        assert one(got[name]) == (order.index(view[whose]) if view[whose] >= 0 else 3)
-    assert one(got["first"]) == order.index(view["first"])
-    assert (one(got["blind"]), one(got["raises"])) == (view["blind"], view["raises"])
-    assert one(got["multiplier"]) == min(int(view["multiplier"]).bit_length() - 1, 15)
-    turned = int(view["turned_rank"])
-    assert np.flatnonzero(got["turned"]).tolist() == ([turned] if turned >= 0 else [])
+def count_listed(batch, seen):
+    """Add to `seen` how often each bit of an action is set among the listed ones."""
+    legal, views = batch.legal(), batch.views()
+    offsets = np.zeros(len(legal.ids) + 1, np.int64)
+    bits = np.zeros(len(legal.ids) * MAX_ACTION_BITS, np.uint16)
+    hands = np.ascontiguousarray(views["hand"])
+    n = encode_actions(hands, legal.offsets, legal.ids, TABLES, offsets, bits)
+    assert np.diff(offsets).max(initial=0) <= MAX_ACTION_BITS - BEYOND
+    seen += np.bincount(bits[:n], minlength=len(seen))
+
+
+def check_answers(rows):
+    """One answer to each question, and cards are thermometers."""
+    parts = STATE.split(rows)
+    for name, ones in parts.items():
+        if name in ONE:
+            assert (ones.sum(-1) == 1).all(), name
+        elif name in ONE_OR_NONE:
+            assert (ones.sum(-1) <= 1).all(), name
+        elif name != "multiplier":
+            assert ones.shape[-1] == 58
+            ranks, wilds = ones[..., :52].reshape(*ones.shape[:-1], 13, 4), ones[..., 54:]
+            assert (np.diff(ranks, axis=-1) <= 0).all() and (np.diff(wilds, axis=-1) <= 0).all()
+
+
+def test_every_bit_is_set_somewhere():
+    """By odd games of all presets, or it stands in a list with the reason why it can't be."""
+    seen, listed = np.zeros(STATE.size, np.int64), np.zeros(ACTION.size, np.int64)
+    for seed, rules in enumerate(PRESETS.values()):
+        for step, batch in enumerate(odd_games(rules, 500 if rules.wild != "none" else 200, seed)):
+            rows = observations(all_views(batch))
+            seen += rows.sum(0, dtype=np.int64)
+            if step % 3 == 0:
+                check_answers(rows)
+                count_listed(batch, listed)
+    rare = chain(thirteen_bombs(2), thirteen_bombs(3), three_wilds_filled())
+    views = np.array([game.view(seat) for game in rare for seat in range(3)])
+    seen += observations(views).sum(0, dtype=np.int64)
+    for table, counts, never in ((STATE, seen, NO_PRESET), (ACTION, listed, NO_ACTION)):
+        for name, ones in table.split(counts).items():
+            places, _ = never.get(name, (set(), ""))
+            assert {*np.flatnonzero(ones == 0).tolist()} - places == set(), name
+            assert not ones.reshape(-1)[sorted(places)].any(), name
+
+
+def test_a_custom_room_has_wild_jokers():
+    rules = PRESETS["laidou"].replace(wild="jokers")
+    assert one(STATE.split(observations(Game(rules).view()[None]))["wild"][0]) == 13
+
+
+def test_the_bounds_hold_for_more_than_a_game_can_hold():
+    """A view with everything at once, in as many bits as each part can take."""
+    view = records(VIEW, 1)[0]
+    whole = deck()
+    view["played"] = [pack(part) for part in np.split(whole, [20, 40])]
+    rows = np.split(whole, [20, 40, *range(41, 53)])  # the last 15 decisions, all with cards
+    view["history_cards"][:15] = [pack(row) for row in reversed(rows)]
+    view["history_action"][:15], view["n_history"] = FIRST_PLAY, 15
+    view["bottom"], view["last_cards"] = pack([12] * 3), pack(whole[:20])
+    view["pending"] = view["last_action"] = action_id("333444555666777+89TJQ")
+    view["pending_wilds"] = pack([0, 1, 2, 3])
+    view["phase"], view["multiplier"] = Phase.FILL, 2**48 - 1
+    n = len(state_bits(view))
+    assert n == 54 + 3 + 3 * 20 + 20 + 4 + 54 + 15 + 40 + 48 <= MAX_STATE_BITS - BEYOND
+    assert len(action_bits(pack(whole[:20]), 0)) == 20 + 6 <= MAX_ACTION_BITS - BEYOND
 
 
 @pytest.mark.parametrize("rules", ROOMS)
-def test_history_decodes_back(rules):
-    views, _ = many_positions(rules, num_envs=60, stops=(0, 4, 15, 16, 40, 77))
-    long = 0
-    for view in views:
-        blocks = split(state_bits(view), "state")["history"].reshape(HISTORY, CARDS)
-        n = int(view["n_history"])
-        long += n > HISTORY
-        for back in range(HISTORY):
-            i = n - 1 - back
-            assert cards(blocks[back]) == (int(view["history_cards"][i]) if i >= 0 else 0)
-    assert long > 20
-
-
-def test_every_card_is_somewhere():
-    """Hand, unseen and played are one deck, from every seat's side."""
-    views, _ = many_positions(num_envs=60)
-    for view in views:
-        got = split(state_bits(view), "state")
-        parts = ("hand", "unseen", "played_self", "played_next", "played_prev")
-        assert sum(cards(got[name]) for name in parts) == pack(deck())
-        assert one(got["count_self"]) == count_cards(cards(got["hand"]))
-        assert got["unseen"].sum() == one(got["count_next"]) + one(got["count_prev"])
-
-
-def test_no_card_left_is_not_twenty():
-    """Played until a first game is over: 0, 17 and 20 cards are places of their own."""
-    env = VecEnv(60, "play_only", seed=1, autoreset=False)
-    seen = set()
-    while not env.done.any():
-        seen |= counts_of(env)
-        env.step(env.sample())
-    assert ("count_self", 20) in seen and ("count_self", 0) not in seen
-    assert ("count_prev", 0) in counts_of(env)
-    assert {count for _, count in seen} == set(range(1, 21))
-
-
-def counts_of(env):
-    """(field, place of its one) of all counts of a batch."""
-    split_views = [split(state_bits(view), "state") for view in env.views()]
-    names = ("count_self", "count_next", "count_prev")
-    return {(name, one(got[name])) for got in split_views for name in names}
-
-
-@pytest.mark.parametrize("rules", ROOMS)
-def test_bits_stay_within_their_bounds(rules):
-    """Over whole random games; the batch and one by one agree, and so does the dense form."""
-    env = VecEnv(100, rules, seed=12)
-    most_state = most_action = 0
-    for step in range(150):
-        views, legal = env.views(), env.legal()
-        offsets = np.zeros(len(views) + 1, np.int64)
-        bits = np.zeros(len(views) * MAX_STATE_BITS, np.uint16)
-        encode_views(views, TABLES, offsets, bits)
-        sizes = np.diff(offsets)
-        most_state = max(most_state, sizes.max())
+def test_a_batch_is_its_rows(rules):
+    """States and actions one by one, in batches and dense are the same."""
+    env = VecEnv(40, rules, seed=12)
+    for step in range(90):
         if step % 10 == 0:
-            whole = env.features()
-            for i, view in enumerate(views):
-                row = bits[offsets[i] : offsets[i + 1]]
-                assert np.array_equal(row, state_bits(view))
-                assert np.array_equal(dense(row, STATE_SIZE), whole[i])
-        most_action = max(most_action, check_actions(views, legal, step))
+            views, legal = env.views(), env.legal()
+            rows = observations(views)
+            assert np.array_equal(env.features(), rows)
+            for view, row in zip(views, rows, strict=True):
+                assert np.array_equal(dense(state_bits(view), STATE.size), row)
+            check_actions(views, legal)
         env.step(env.sample())
-    assert 60 < most_state <= MAX_STATE_BITS
-    assert 20 < most_action <= MAX_ACTION_BITS
 
 
-def check_actions(views, legal, step):
-    """The most ones of an action; now and then one by one against the batch."""
+def check_actions(views, legal):
+    """Every seventh listed action one by one against the batch."""
     n = len(legal.ids)
     offsets = np.zeros(n + 1, np.int64)
     bits = np.zeros(n * MAX_ACTION_BITS, np.uint16)
     hands = np.ascontiguousarray(views["hand"])
     encode_actions(hands, legal.offsets, legal.ids, TABLES, offsets, bits)
-    if step % 30 == 0:
-        owner = np.repeat(np.arange(len(views)), np.diff(legal.offsets))
-        for j in range(0, n, 7):
-            row = bits[offsets[j] : offsets[j + 1]]
-            assert np.array_equal(row, action_bits(hands[owner[j]], legal.ids[j]))
-    return np.diff(offsets).max()
+    owner = np.repeat(np.arange(len(views)), np.diff(legal.offsets))
+    for j in range(0, n, 7):
+        row = bits[offsets[j] : offsets[j + 1]]
+        assert np.array_equal(row, action_bits(hands[owner[j]], legal.ids[j]))
 
 
 # -------------------------------------------------------------------------------------- actions
@@ -313,7 +325,7 @@ def test_actions_decode_back(rules):
         hand = view["hand"]
         for action in row_of(legal, i)[::3]:
             play = ACTIONS[action]
-            got = split(action_bits(hand, action), "action")
+            got = parts_of(hand, action)
             need, have = unpack(int(NEED[action])), unpack(int(hand))
             wilds = sum(max(n - h, 0) for n, h in zip(need[:15], have[:15], strict=True))
             counts = [max(h - n, 0) for n, h in zip(need[:15], have[:15], strict=True)]
@@ -328,7 +340,7 @@ def test_actions_decode_back(rules):
             assert one(got["length"]) == play["length"]
             assert one(got["count"]) == count_cards(left)
             to_go = plays_to_go_wild if unpack(left)[15] else plays_to_go
-            assert one(got["to_go"]) == min(to_go(np.uint64(left), FAST), 15)
+            assert one(got["to_go"]) == to_go(np.uint64(left), FAST)
             if action < FIRST_PLAY:
                 assert one(got["choice"]) == action and got["rank"].sum() == 0
             else:
@@ -340,10 +352,10 @@ def test_actions_decode_back(rules):
 
 def test_the_last_play_leaves_nothing():
     views, legal = position("34567")
-    bits = {int(a): split(action_bits(views[0]["hand"], a), "action") for a in legal.ids}
-    out = [a for a, got in bits.items() if one(got["count"]) == 0]
-    assert len(out) == 1 and one(bits[out[0]]["to_go"]) == 0
-    assert bits[out[0]]["left"].sum() == 0 and bits[out[0]]["cards"].sum() == 5
+    parts = {int(a): parts_of(views[0]["hand"], a) for a in legal.ids}
+    out = [a for a, got in parts.items() if one(got["count"]) == 0]
+    assert len(out) == 1 and one(parts[out[0]]["to_go"]) == 0
+    assert parts[out[0]]["left"].sum() == 0 and parts[out[0]]["cards"].sum() == 5
 
 
 def test_different_plays_have_different_features():

@@ -1,0 +1,26 @@
+"""Lists of a batch in CSR form: legal actions, and features by the places of their ones."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Legal(NamedTuple):
+    """The legal actions of a batch: those of row i are `ids[offsets[i]:offsets[i + 1]]`."""
+
+    offsets: np.ndarray  # int64[B + 1]
+    ids: np.ndarray  # int32[offsets[B]]
+
+    def take(self, rows: np.ndarray) -> "Legal":
+        """The lists of some rows."""
+        sizes = np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        return Legal(offsets, self.ids[np.repeat(self.offsets[:-1][rows], sizes) + within])
+
+
+class Bits(NamedTuple):
+    """The ones of a batch of features: those of row i are `bits[offsets[i]:offsets[i + 1]]`."""
+
+    offsets: np.ndarray  # int64[B + 1]
+    bits: np.ndarray  # uint16[offsets[B]]
