@@ -14,6 +14,7 @@ from ddz_env.engine import next_seed
 from ddz_env.errors import DdzError
 from ddz_env.features import CRITIC, CRITIC_BITS, OBSERVATION, STATE_SIZE
 from ddz_env.game import Game
+from ddz_env.render import RENDER_FPS, RENDER_MODES, Window, ansi, rgb_array
 from ddz_env.row_kernels import dense_view
 from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import QUARTERS, multiplier, stakes
@@ -21,11 +22,10 @@ from ddz_env.view import VIEW
 
 AGENTS: tuple[str, ...] = ("player_0", "player_1", "player_2")
 """The agent of each seat; seats are identities, roles are state."""
-RENDER_MODES = ("ansi", "rgb_array", "human")
 METADATA: dict[str, Any] = {
     "name": "ddz_v1",
     "render_modes": list(RENDER_MODES),
-    "render_fps": 2,
+    "render_fps": RENDER_FPS,
     "is_parallelizable": False,
 }
 
@@ -136,7 +136,7 @@ class Deals:
         self._seed = 0
         self._bits = np.zeros(CRITIC_BITS, np.uint16)
         self._scratch = records(VIEW, 1)
-        self._window: Any = None
+        self._window: Window | None = None
         self.live = render_mode == "human"
         n = self.n_actions = n_actions(self.rules)
         self.observation_spaces = {agent: observation_space(n, obs) for agent in AGENTS}
@@ -212,22 +212,18 @@ class Deals:
             return None
         if self.game is None:
             raise DdzError("render: there is no deal; reset first")
-        from ddz_env import render  # only who draws needs it
-
         if self.render_mode == "ansi":
-            return render.ansi(self.game)
+            return ansi(self.game)
         if self.render_mode == "rgb_array":
-            return render.rgb_array(self.game)
+            return rgb_array(self.game)
         self.show()
         return None
 
     def show(self) -> None:
         """Draw the deal in the window, in mode `human`; nothing in others."""
         if self.render_mode == "human" and self.game is not None:
-            from ddz_env.render import Window
-
             if self._window is None:
-                self._window = Window(METADATA["render_fps"])
+                self._window = Window()
             self._window.show(self.game)
 
     def close(self) -> None:

@@ -1,13 +1,13 @@
 """The PettingZoo environments: their own checks, the same game through both, rewards, resets."""
 
 import random
-import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from deals import fixed_choice
 from gymnasium.spaces import Discrete
-from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
 
 from ddz_env import (
     PRESETS,
@@ -21,6 +21,7 @@ from ddz_env import (
     raw_env,
     vec_env,
 )
+from ddz_env.render import ansi, rgb_array
 
 WIDE = PRESETS["qq_classic"].replace(kicker_both_jokers=True)
 ROOMS = [*PRESETS, WIDE]
@@ -35,20 +36,32 @@ def name(room):
 rooms = pytest.mark.parametrize("room", ROOMS, ids=name)
 
 
+def strict(test):
+    """Every warning is an error, but for two that PettingZoo gives each masked environment."""
+    for filter_ in (
+        "error",
+        "ignore:Observation is not a NumPy array:UserWarning",
+        "ignore:Observation space for each agent probably should be:UserWarning",
+    ):
+        test = pytest.mark.filterwarnings(filter_)(test)
+    return test
+
+
 @rooms
-@pytest.mark.filterwarnings("ignore::UserWarning")
+@strict
 @pytest.mark.parametrize("reward", ["score", "win"])
 def test_pettingzoo_api(room, reward):
     api_test(env(room, reward=reward), num_cycles=300)
 
 
 @rooms
-@pytest.mark.filterwarnings("ignore::UserWarning")
+@strict
 def test_pettingzoo_parallel_api(room):
     parallel_api_test(parallel_env(room), num_cycles=300)
 
 
 @rooms
+@strict
 def test_pettingzoo_seed(room):
     seed_test(lambda: env(room), num_cycles=200)
 
@@ -85,6 +98,7 @@ class MaskedParallelEnv(parallel_env):
 
 
 @rooms
+@strict
 def test_pettingzoo_parallel_seed(room):
     parallel_seed_test(lambda: MaskedParallelEnv(room), num_cycles=200)
 
@@ -380,20 +394,35 @@ def test_options(make):
     assert environment.game.to_bytes() == before
 
 
+@rooms
+@strict
+def test_pettingzoo_render(room, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    render_test(partial(raw_env, room))
+
+
 @pytest.mark.parametrize("make", [env, parallel_env])
-def test_render(make):
-    environment = make("qq_classic", render_mode="ansi")
-    environment.reset(seed=1)
-    text = environment.render()
-    assert text == str(environment.unwrapped.game)
-    for hand in environment.unwrapped.game.hands:
-        assert hand in text
-    environment.close()
+def test_render(make, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    for mode in ("ansi", "rgb_array", "human"):
+        environment = make("qq_classic", render_mode=mode)
+        environment.reset(seed=1)
+        shown, game = environment.render(), environment.unwrapped.game
+        if mode == "ansi":
+            assert shown == ansi(game)
+            assert all(hand in shown for hand in game.hands)
+        elif mode == "rgb_array":
+            assert np.array_equal(shown, rgb_array(game))
+        else:
+            assert shown is None
+        environment.close()
+        environment.close()
     silent = make("qq_classic")
     silent.reset(seed=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with pytest.warns(UserWarning, match="render_mode"):
         assert silent.render() is None
+    with pytest.raises(DdzError, match="reset"):
+        make("qq_classic", render_mode="ansi").unwrapped.render()
 
 
 @pytest.mark.parametrize("make", [env, raw_env, parallel_env])
