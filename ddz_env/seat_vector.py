@@ -202,9 +202,10 @@ class SeatVectorEnv(VectorEnv[dict[str, Any], np.ndarray, np.ndarray]):
             raise IllegalActionError(
                 f"actions: expected {self.num_envs} ids, got {given.dtype} {list(given.shape)}"
             )
+        if given.dtype.kind == "u":
+            given = np.minimum(given.astype(np.uint64), 1 << 20)
         # Beyond every id, but within 64 bits.
-        return np.ascontiguousarray(np.clip(given, -1 if given.dtype.kind == "i" else 0, 1 << 20),
-                                    np.int64)  # fmt: skip
+        return np.clip(given.astype(np.int64), -1, 1 << 20)
 
     def _refuse(self, row: int, actions: Any) -> None:
         """Raise the error of an illegal id."""

@@ -87,17 +87,23 @@ def test_torchrl_ppo(face):
     assert deal["next", "done"][-1] and deal["next", "agents", "reward"].sum() == 0
 
 
-def test_torchrl_on_one_seat():
+@pytest.mark.parametrize("num_envs", [None, 3])
+def test_torchrl_on_one_seat(num_envs):
     example("torchrl_ppo", "torchrl")
     import gymnasium
     from torchrl.envs import ActionMask, GymWrapper, TransformedEnv
     from torchrl.envs.utils import check_env_specs
 
-    env = GymWrapper(gymnasium.make("ddz_env/DouDizhu-v0"), categorical_action_encoding=True)
-    env = TransformedEnv(env, ActionMask())
+    if num_envs is None:
+        bare = gymnasium.make("ddz_env/DouDizhu-v0")
+    else:  # TorchRL resets rows itself
+        bare = gymnasium.make_vec("ddz_env/DouDizhu-v0", num_envs, autoreset_mode="Disabled")
+    env = TransformedEnv(GymWrapper(bare, categorical_action_encoding=True), ActionMask())
     check_env_specs(env)
-    deal = env.rollout(100)
-    assert deal["next", "done"][-1] and deal["next", "reward"][-1] != 0
+    steps = env.rollout(100, break_when_any_done=False)
+    ends = steps["next", "done"]
+    assert ends.any() and steps["next", "reward"][ends].ne(0).all()
+    assert steps["next", "reward"][~ends].eq(0).all()
 
 
 def test_tianshou_dqn():

@@ -8,6 +8,7 @@ from gymnasium.wrappers import (
     FilterObservation,
     FlattenObservation,
     RecordEpisodeStatistics,
+    vector,
 )
 from pettingzoo.utils import BaseParallelWrapper, BaseWrapper, conversions, wrappers
 
@@ -126,7 +127,7 @@ def test_gymnasium_wrappers():
     assert reward == total
 
 
-def test_gymnasium_vectors():
+def test_gymnasium_sync_vector():
     envs = gymnasium.make_vec("ddz_env/DouDizhu-v0", num_envs=3, vectorization_mode="sync")
     envs.reset(seed=SEED)
     ended = np.zeros(3, bool)
@@ -137,3 +138,17 @@ def test_gymnasium_vectors():
         ended |= terminated
     assert ended.all()
     assert envs.observation_space.contains(seen)
+
+
+def test_gymnasium_vector_wrappers():
+    envs = gymnasium.make_vec("ddz_env/DouDizhu-v0", num_envs=3)
+    stats = vector.RecordEpisodeStatistics(vector.FlattenObservation(envs))
+    stats.reset(seed=SEED)
+    ended = np.zeros(3, bool)
+    for _ in range(100):
+        seen, reward, terminated, _, infos = stats.step(envs.unwrapped.action_masks().argmax(1))
+        assert stats.observation_space.contains(seen)
+        if terminated.any():
+            assert (infos["episode"]["r"][terminated] == reward[terminated]).all()
+        ended |= terminated
+    assert ended.all()
