@@ -69,7 +69,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         self.action_spaces = self._deals.action_spaces  # type: ignore[assignment]
         self.state_space = self._deals.state_space
         self._ids = np.zeros(MAX_LEGAL, np.int32)
-        self._advance = core.advancer(self._deals.params, self._ids)
+        self._advance = core.advancer(self._deals.rooms, self._ids)
         self._observations: dict[str, dict[str, Any]] = {}
         self._legal: dict[str, np.ndarray] = {}
         self._legal_infos = legal_infos

@@ -56,14 +56,17 @@ def apply(state: Any, action: int, params: Params) -> None:
         engine.apply(state, action, params, TABLES)
 
 
-def advancer(params: Params, ids: np.ndarray) -> Callable[[np.ndarray, int], int]:
-    """A room's `row_kernels.advance`, of (`STATE[1]`, action), that lists into `ids`."""
-    if params.wild:
+def advancer(rooms: np.ndarray, ids: np.ndarray) -> Callable[[np.ndarray, int], int]:
+    """A room's `row_kernels.advance`, of (`STATE[1]`, action), that lists into `ids`.
+
+    Args:
+        rooms: the room's (`RuleSet.rooms`).
+        ids: int32 buffer with room for `MAX_LEGAL` ids.
+    """
+    if rooms["wild"][0]:
         kernels, held, scratch = _wild()
-        return lambda rows, action: kernels.advance(
-            rows, action, params, TABLES, held, ids, scratch
-        )
-    return lambda rows, action: row_kernels.advance(rows, action, params, TABLES, ids)
+        return lambda rows, action: kernels.advance(rows, action, rooms, TABLES, held, ids, scratch)
+    return lambda rows, action: row_kernels.advance(rows, action, rooms, TABLES, ids)
 
 
 def first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, params: Params) -> int:

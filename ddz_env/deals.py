@@ -131,7 +131,7 @@ class Deals:
         check_dealing(deal)
         self.render_mode, self.reward, self.obs = render_mode, reward, obs
         self.illegal, self.deal = illegal, deal
-        self.params = self.rules.params()
+        self.params, self.rooms = self.rules.params(), self.rules.rooms()
         self.game: Game | None = None
         self._seed = 0
         self._bits = np.zeros(CRITIC_BITS, np.uint16)
@@ -185,7 +185,7 @@ class Deals:
         mask = np.zeros(self.n_actions, np.int8)
         mask[legal] = 1
         row = np.zeros(STATE_SIZE, np.int8)
-        dense_view(game.rows, seat, self.params, TABLES, self._scratch, self._bits, row)
+        dense_view(game.rows, seat, self.rooms, TABLES, self._scratch, self._bits, row)
         return {
             "observation": row if self.obs == "dense" else OBSERVATION.split(row),
             "action_mask": mask,

@@ -1,12 +1,16 @@
-"""The ids under which Gymnasium makes the environments of one seat."""
+"""The ids under which Gymnasium and PettingZoo make environments."""
 
 import gymnasium
+import pettingzoo
 
 ENV_ID = "ddz_env/DouDizhu-v0"
+"""Of one seat, for `gymnasium.make` and `gymnasium.make_vec`."""
+ZOO_ID = "ddz_env/doudizhu_v1"
+"""Of all seats, for `pettingzoo.make` (`aec` and `parallel`), from PettingZoo 1.26 on."""
 
 
 def register() -> None:
-    """Register `ENV_ID` for `gymnasium.make` and `gymnasium.make_vec`; once is enough.
+    """Register both; once is enough.
 
     The classes are named, not imported: their kernels are compiled when one is made.
     """
@@ -16,3 +20,10 @@ def register() -> None:
             entry_point="ddz_env.single:DouDizhuEnv",
             vector_entry_point="ddz_env.seat_vector:SeatVectorEnv",
         )
+    # PettingZoo before 1.26 has no registry.
+    if (
+        hasattr(pettingzoo, "register")
+        and ZOO_ID.replace("_v", "-v") not in pettingzoo.aec_registry
+    ):
+        pettingzoo.register("aec", ZOO_ID, "ddz_env.aec:env")
+        pettingzoo.register("parallel", ZOO_ID, "ddz_env.parallel:parallel_env")

@@ -21,7 +21,6 @@ from ddz_env.game import Game
 from ddz_env.listed import Legal
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.opponents import Player, choices, in_kernels, players_of
-from ddz_env.rules import PARAMS
 from ddz_env.scoring import QUARTERS
 from ddz_env.seat_kernels import DRAWN, FARMER, LANDLORD
 from ddz_env.state import STATE, Phase
@@ -79,9 +78,7 @@ class SeatGames:
 
     def __init__(self, n: int, deals: Deals, seat: Any, opponents: Any) -> None:
         self._deals, self._params, self._seat = deals, deals.params, seat
-        self._rooms = records(PARAMS, 1)
-        for name in PARAMS.names or ():
-            self._rooms[name] = getattr(self._params, name)
+        self._rooms = deals.rooms
         self._kind = seat_kind(seat)
         self._players = players_of(opponents)
         known = in_kernels(self._players)
