@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 
 import tyro
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -183,11 +184,11 @@ def rlcard_env() -> Round | None:
 ROWS: dict[str, tuple[str, Callable[[], Round | None]]] = {
     "core_games": ("whole games inside the core", core_games),
     "batch_legal": ("batch step, legal lists", lambda: batch(False)),
-    "batch_features": ("batch step, legal lists, all features", lambda: batch(True)),
+    "batch_features": ("batch step, lists, features", lambda: batch(True)),
     "aec": ("AEC, observation and mask", aec),
     "dmc_train": ("DMC self-play and learning", dmc_train),
-    "openspiel_legal": ("OpenSpiel from Python, rules only", lambda: openspiel(False)),
-    "openspiel_obs": ("OpenSpiel from Python, 159 floats", lambda: openspiel(True)),
+    "openspiel_legal": ("OpenSpiel in Python, rules", lambda: openspiel(False)),
+    "openspiel_obs": ("OpenSpiel in Python, floats", lambda: openspiel(True)),
     "rlcard_env": ("RLCard env.step", rlcard_env),
     **{
         f"core_{room}": (f"whole deals of {room}", partial(core_games, room))
@@ -221,32 +222,39 @@ def measure(command: Command, console: Console) -> dict[str, float | None]:
 
 
 BASES = {
-    "openspiel_legal": "/ OpenSpiel",
-    "openspiel_obs": "/ OpenSpiel, 159 floats",
-    "rlcard_env": "/ RLCard",
+    "openspiel_legal": "x OpenSpiel",
+    "openspiel_obs": "x its floats",
+    "rlcard_env": "x RLCard",
 }
 """Rows that others are compared with, and how the column is called."""
 
 
+def _times(ratio: float) -> str:
+    """A ratio to three figures."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
 def table(rows: dict[str, float | None]) -> Table:
     """The figures, and each as a multiple of the other engines' loops from Python."""
-    grid = Table(title="decisions/s on one core, random card play", title_justify="left")
-    grid.add_column("what")
-    grid.add_column("decisions/s", justify="right")
+    title = "decisions/s on one core, random card play"
+    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    grid.add_column("what", no_wrap=True)
+    grid.add_column("decisions/s", justify="right", no_wrap=True)
     for heading in BASES.values():
-        grid.add_column(heading, justify="right")
+        grid.add_column(heading, justify="right", no_wrap=True)
     for name, figure in rows.items():
         ratios = []
         for base_name in BASES:
             base = rows.get(base_name)
-            ratios.append(f"{figure / base:.3g}" if figure and base else "")
+            ratios.append(_times(figure / base) if figure and base else "")
         grid.add_row(ROWS[name][0], f"{figure:,.0f}" if figure else "not installed", *ratios)
     return grid
 
 
 def processes_table(gains: dict[str, float], start: dict[str, float | str]) -> Table:
     """What a second process and a fresh start cost."""
-    grid = Table(title="two processes, and import to first step", title_justify="left")
+    title = "two processes, and import to first step"
+    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, min_width=60)
     grid.add_column("what")
     grid.add_column("", justify="right")
     grid.add_row("a counting loop, two processes / one", f"{gains['count_gain']:.2f}")
@@ -262,7 +270,8 @@ def processes_table(gains: dict[str, float], start: dict[str, float | str]) -> T
 
 def leads_table(leads: dict[str, float | str]) -> Table:
     """The times to list a landlord's opening lead in `happy_laizi`."""
-    grid = Table(title="microseconds to list an opening lead, happy_laizi", title_justify="left")
+    title = "microseconds to list an opening lead, happy_laizi"
+    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, min_width=60)
     grid.add_column("wild cards")
     grid.add_column("us", justify="right")
     for name, value in leads.items():
