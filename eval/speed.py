@@ -237,7 +237,7 @@ def _times(ratio: float) -> str:
 def table(rows: dict[str, float | None]) -> Table:
     """The figures, and each as a multiple of the other engines' loops from Python."""
     title = "decisions/s on one core, random card play"
-    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    grid = Table(title=title, title_justify="left", box=None, pad_edge=False)
     grid.add_column("what", no_wrap=True)
     grid.add_column("decisions/s", justify="right", no_wrap=True)
     for heading in BASES.values():
