@@ -9,8 +9,9 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from ddz_env import core
+from ddz_env.checks import brief, flag
 from ddz_env.deals import AGENTS, METADATA, NO_IDS, Dealer, Deals, forfeit_scores
-from ddz_env.errors import IllegalActionError, PlayError
+from ddz_env.errors import DdzError, IllegalActionError, PlayError
 from ddz_env.game import Game
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.rules import RuleSet
@@ -69,10 +70,10 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         self.action_spaces = self._deals.action_spaces  # type: ignore[assignment]
         self.state_space = self._deals.state_space
         self._ids = np.zeros(MAX_LEGAL, np.int32)
-        self._advance = core.advancer(self._deals.rooms, self._ids)
+        self._advance = core.Advance(self._deals.rooms, self._ids)
         self._observations: dict[str, dict[str, Any]] = {}
         self._legal: dict[str, np.ndarray] = {}
-        self._legal_infos = legal_infos
+        self._legal_infos = flag("legal_infos", legal_infos)
 
     @property
     def game(self) -> Game | None:
@@ -101,7 +102,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
             DdzError: an argument out of range, named; the deal before is still there.
         """
         game = self._deals.start(seed, options)
-        self._rows, self._turn = game.rows, game.rows["turn"]
+        self._rows = game.rows
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -114,7 +115,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
     def _ask(self, legal: np.ndarray) -> None:
         """Turn to the seat that is asked now; the others have no legal action."""
         self._observations = {}
-        agent = self.agent_selection = AGENTS[self._turn[0]]
+        agent = self.agent_selection = AGENTS[self._rows["turn"][0]]
         one, two = _NEXT[agent]
         self._legal = {agent: legal}
         if self._legal_infos:
@@ -131,7 +132,10 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         seen = self._observations.get(agent)
         if seen is None:
             game = self._deals.game
-            assert game is not None
+            if game is None:
+                raise DdzError("observe: there is no deal; reset first")
+            if agent not in AGENTS:
+                raise DdzError(f"agent: expected one of {', '.join(AGENTS)}, got {brief(agent)}")
             legal = self._legal.get(agent, NO_IDS)
             seen = self._deals.observation(game, AGENTS.index(agent), legal)
             self._observations[agent] = seen
@@ -153,7 +157,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
             PlayError: no whole number.
         """
         if not self.agents:
-            raise IllegalActionError(f"action {action}: the deal is over; reset it first")
+            over = "there is no deal" if self._deals.game is None else "the deal is over"
+            raise IllegalActionError(f"action {brief(action)}: {over}; reset it first")
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)  # type: ignore[arg-type]
@@ -161,7 +166,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         try:
             choice = index(action)  # type: ignore[arg-type]
         except TypeError:
-            raise PlayError(f"action {action!r}: expected one of the legal ids") from None
+            raise PlayError(f"action {brief(action)}: expected one of the legal ids") from None
         # Beyond every id, but within what a kernel takes.
         n = self._advance(self._rows, min(max(choice, -1), 1 << 20))
         if n > 0:

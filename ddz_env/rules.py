@@ -429,6 +429,15 @@ PRESETS: MappingProxyType[str, RuleSet] = MappingProxyType(
 """The rooms by name."""
 
 
+def check_room(name: str, rules: RuleSet, wanted: RuleSet) -> None:
+    """Raise a `RuleError` unless two rooms are the same; it says in which fields they differ."""
+    if rules == wanted:
+        return
+    names = [f.name for f in fields(RuleSet) if getattr(rules, f.name) != getattr(wanted, f.name)]
+    rooms = f"of room {rules.name}, expected {wanted.name}"
+    raise RuleError(f"{name}: {rooms}: they differ in {', '.join(names)}")
+
+
 def get_rules(rules: "str | RuleSet") -> RuleSet:
     """A rule set from a preset's name or itself.
 

@@ -7,6 +7,7 @@ row plays the same alone and beside others.
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,9 @@ class SeatGames:
         self._kind = seat_kind(seat)
         self._players = players_of(opponents)
         known = in_kernels(self._players)
-        self.trusted = known is not None
-        """Whether kernels choose for both players, so that nothing can go wrong."""
+        self._in_kernels = known is not None
+        self.trusted = self._in_kernels and not callable(deals.deal)
+        """Whether only kernels choose and deal, so that nothing can go wrong."""
         self.states = records(STATE, n)
         self.seats = np.full(n, -1, np.int64)
         self._keys, self._numbers = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
@@ -93,11 +95,9 @@ class SeatGames:
         self._bits = np.zeros(MAX_STATE_BITS, np.uint16)
         self._ids = np.zeros(16 * n + MAX_LEGAL, np.int32)
         self._held: tuple[np.ndarray, ...] = ()
-        self._kernels: Any = seat_kernels
         if self._params.wild:
-            from ddz_env import seat_wild, wild
+            from ddz_env import wild
 
-            self._kernels = seat_wild
             self._held = records(wild.HELD, 1), np.zeros(16, np.int32)
         kinds, seeds = known or (np.zeros(2, np.int64), np.zeros(2, np.uint64))
         self._play = (
@@ -105,6 +105,11 @@ class SeatGames:
             np.zeros(MAX_LEGAL, np.int32), *self._held,
         )  # fmt: skip
         """What kernels get beside games and choices to let the players choose."""
+
+    @property
+    def _kernels(self) -> Any:
+        """The room's kernels; modules are no part of what is copied or pickled."""
+        return _wild_kernels() if self._held else seat_kernels
 
     @property
     def started(self) -> np.ndarray:
@@ -245,7 +250,7 @@ class SeatGames:
         Raises:
             DdzError: a player chose what is not legal. Nothing has been changed.
         """
-        if self.trusted:
+        if self._in_kernels:
             self._kernels.step_rows(self.states, rows, actions, *self._play)
             return
         with self.kept(rows):
@@ -254,7 +259,7 @@ class SeatGames:
 
     def _let_play(self, rows: np.ndarray) -> None:
         """Let the players choose in some rows until the learner is asked or the deal is over."""
-        if self.trusted:
+        if self._in_kernels:
             self._kernels.play_on(self.states, rows, *self._play)
             return
         next_one, previous = self._players
@@ -324,6 +329,14 @@ class SeatGames:
     def game(self, row: int) -> Game:
         """A copy of the deal of a row."""
         return Game.from_state(self.states[row], self._deals.rules)
+
+
+@cache
+def _wild_kernels() -> Any:
+    """The kernels for rooms with wild cards."""
+    from ddz_env import seat_wild
+
+    return seat_wild
 
 
 def _name(action: int) -> str:

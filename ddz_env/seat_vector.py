@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ddz_env.catalogue import n_actions
+from ddz_env.checks import flag, numbers, whole
 from ddz_env.dealing import Dealer
 from ddz_env.deals import METADATA, Deals, check_options, forfeit_scores, reward_of
 from ddz_env.errors import DdzError, IllegalActionError
@@ -21,6 +22,7 @@ from ddz_env.rules import RuleSet
 from ddz_env.seat_games import SeatGames
 from ddz_env.seat_kernels import mark
 from ddz_env.seeds import check_seed
+from ddz_env.vector import MAX_ENVS
 
 Step = tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
 
@@ -69,11 +71,8 @@ class SeatVectorEnv(VectorEnv[dict[str, Any], np.ndarray, np.ndarray]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
-            raise DdzError(f"num_envs: expected a whole number from 1, got {num_envs!r}")
-        if not isinstance(copy, bool):
-            raise DdzError(f"copy: expected True or False, got {copy!r}")
-        if render_mode == "human":
+        num_envs, copy = whole("num_envs", num_envs, 1, MAX_ENVS), flag("copy", copy)
+        if isinstance(render_mode, str) and render_mode == "human":
             raise DdzError("render_mode: expected None, ansi or rgb_array, got 'human'")
         self.autoreset_mode = _mode(autoreset_mode)
         self._deals = Deals(rules, render_mode, reward, obs, illegal, deal)
@@ -140,7 +139,7 @@ class SeatVectorEnv(VectorEnv[dict[str, Any], np.ndarray, np.ndarray]):
         """A seed for each row; None where there is none for any."""
         if seed is None:
             return None
-        if isinstance(seed, (list, tuple, np.ndarray)):
+        if isinstance(seed, (list, tuple)) or np.ndim(seed) == 1:
             if len(seed) != self.num_envs:
                 raise DdzError(f"seed: expected {self.num_envs} seeds, got {len(seed)}")
             return [None if one is None else check_seed(one) for one in seed]
@@ -197,7 +196,7 @@ class SeatVectorEnv(VectorEnv[dict[str, Any], np.ndarray, np.ndarray]):
 
     def _actions(self, actions: Any) -> np.ndarray:
         """The actions as `int64[num_envs]`, each what a kernel takes."""
-        given = np.asarray(actions)
+        given = numbers(actions)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
             raise IllegalActionError(
                 f"actions: expected {self.num_envs} ids, got {given.dtype} {list(given.shape)}"
@@ -232,8 +231,11 @@ class SeatVectorEnv(VectorEnv[dict[str, Any], np.ndarray, np.ndarray]):
             infos = {"score": points, "_score": over.copy()}
         if len(forfeited):
             lost = np.isin(self._rows, forfeited)
-            given = np.asarray(actions).astype(np.int64)
-            infos |= {"illegal_action": np.where(lost, given, 0), "_illegal_action": lost}
+            given = np.asarray(actions)
+            infos |= {
+                "illegal_action": np.where(lost, given, np.zeros_like(given)),
+                "_illegal_action": lost,
+            }
         return infos
 
     def _final(self, over: np.ndarray, end: dict[str, Any]) -> dict[str, Any]:
@@ -308,22 +310,19 @@ class SeatVectorEnv(VectorEnv[dict[str, Any], np.ndarray, np.ndarray]):
         Raises:
             DdzError: no such row, or it has no deal yet.
         """
-        if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
-            raise DdzError(f"row: expected a whole number, got {row!r}")
-        if not 0 <= row < self.num_envs:
-            raise DdzError(f"row: expected 0..{self.num_envs - 1}, got {row}")
+        row = whole("row", row, 0, self.num_envs - 1)
         if not self._games.started[row]:
             raise DdzError(f"row {row}: there is no deal; reset first")
         return self._games.game(int(row))
 
     def render(self) -> tuple[Any, ...] | None:
-        """A text or picture of each row, all hands open; None without a render mode."""
+        """What the own seat of each row sees, text or picture; None without a render mode."""
         if self.render_mode is None:
             return self._deals.render()  # which warns
         frames = []
         for row in range(self.num_envs):
             self._deals.game = self.game(row)
-            frames.append(self._deals.render())
+            frames.append(self._deals.render(int(self._games.seats[row])))
         return tuple(frames)
 
 

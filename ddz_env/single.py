@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 
 from ddz_env.catalogue import n_actions
+from ddz_env.checks import brief
 from ddz_env.dealing import Dealer
 from ddz_env.deals import METADATA, Deals, check_options, forfeit_scores, reward_of
 from ddz_env.errors import IllegalActionError, PlayError
@@ -133,7 +134,7 @@ class DouDizhuEnv(gymnasium.Env[dict[str, Any], int]):
         try:
             choice = index(action)
         except TypeError:
-            raise PlayError(f"action {action!r}: expected one of the legal ids") from None
+            raise PlayError(f"action {brief(action)}: expected one of the legal ids") from None
         games = self._games
         self._actions[0] = min(max(choice, -1), 1 << 20)  # beyond every id, but within 64 bits
         if games.illegal(_ROW, self._actions):
@@ -188,12 +189,19 @@ class DouDizhuEnv(gymnasium.Env[dict[str, Any], int]):
         """Draw the deal in the window, in mode `human`."""
         if self.render_mode == "human":
             self._deals.game = self.game
-            self._deals.show()
+            self._deals.show(self._own())
 
     def render(self) -> Any:
-        """The deal, all hands open: text (`ansi`), `uint8[H, W, 3]` (`rgb_array`), None."""
+        """What the own seat sees: text (`ansi`), `uint8[H, W, 3]` (`rgb_array`), None.
+
+        `ddz_env.render` shows `game` with all hands open.
+        """
         self._deals.game = self.game
-        return self._deals.render()
+        return self._deals.render(self._own())
+
+    def _own(self) -> int | None:
+        """The own seat; None before the first deal."""
+        return int(self._games.seats[0]) if self._games.started[0] else None
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -64,7 +64,8 @@ class DouDizhuEnvOfLegalChoices(DouDizhuEnv):
         return observation, info
 
     def step(self, action):
-        legal = self.action_space.legal
+        # One check steps on past the reset whose ids the space has.
+        legal = np.flatnonzero(self.action_masks())
         return super().step(action if action in legal else legal[0])
 
 
