@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args, get_type_hints
 import numpy as np
 
 from ddz_env._jit import records
+from ddz_env.checks import brief
 from ddz_env.errors import RuleError
 
 Auction = Literal["none", "points", "call", "blind"]
@@ -447,5 +448,7 @@ def get_rules(rules: "str | RuleSet") -> RuleSet:
     if isinstance(rules, RuleSet):
         return rules
     if not isinstance(rules, str) or rules not in PRESETS:
-        raise RuleError(f"unknown room {rules!r}; expected one of {', '.join(PRESETS)}")
+        hint = ": read the file with ddz_env.load_rules" if str(rules).endswith(".toml") else ""
+        names = ", ".join(PRESETS)
+        raise RuleError(f"unknown room {brief(rules)}; expected one of {names}{hint}")
     return PRESETS[rules]

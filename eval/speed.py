@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import tyro
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -120,6 +121,60 @@ def aec() -> Round:
     return timed(advance)
 
 
+def parallel() -> Round:
+    """The PettingZoo parallel environment: all three agents' observations and masks."""
+    env = ddz_env.parallel_env(rules="play_only")
+    rng = random.Random(0)
+    seeds = iter(range(10**9))
+
+    def advance() -> int:
+        _, infos = env.reset(seed=next(seeds))
+        decisions = 0
+        while env.agents:
+            ids = {agent: infos[agent]["legal_actions"] for agent in env.agents}
+            choices = {agent: int(i[int(rng.random() * len(i))]) for agent, i in ids.items()}
+            _, _, _, _, infos = env.step(choices)
+            decisions += 1
+        return decisions
+
+    return timed(advance)
+
+
+def one_seat() -> Round:
+    """The Gymnasium environment of one seat against greedy bots; its own decisions count."""
+    env = ddz_env.DouDizhuEnv("play_only", seat="random")
+    rng = random.Random(0)
+    env.reset(seed=1)
+
+    def advance() -> int:
+        _, info = env.reset()
+        decisions, over = 0, False
+        while not over:
+            ids = info["legal_actions"]
+            _, _, over, _, info = env.step(ids[int(rng.random() * len(ids))])
+            decisions += 1
+        return decisions
+
+    return timed(advance)
+
+
+def one_seat_vector() -> Round:
+    """The Gymnasium vector environment, 64 games against greedy bots; its own decisions count."""
+    envs = ddz_env.SeatVectorEnv(64, "play_only", seat="random")
+    rng = np.random.default_rng(0)
+    envs.reset(seed=1)
+
+    def advance() -> int:
+        for _ in range(20):
+            offsets, ids = envs.legal()
+            counts = np.maximum(np.diff(offsets), 1)
+            places = offsets[:-1] + (rng.random(64) * counts).astype(np.int64)
+            envs.step(ids[np.minimum(places, len(ids) - 1)])
+        return 20 * 64
+
+    return timed(advance)
+
+
 def dmc_train() -> Round | None:
     """DMC self-play and learning together, one process, default sizes.
 
@@ -186,6 +241,9 @@ ROWS: dict[str, tuple[str, Callable[[], Round | None]]] = {
     "batch_legal": ("batch step, legal lists", lambda: batch(False)),
     "batch_features": ("batch step, lists, features", lambda: batch(True)),
     "aec": ("AEC, observation and mask", aec),
+    "parallel": ("parallel, all three see", parallel),
+    "one_seat": ("one seat against greedy", one_seat),
+    "one_seat_vector": ("64 seats against greedy", one_seat_vector),
     "dmc_train": ("DMC self-play and learning", dmc_train),
     "openspiel_legal": ("OpenSpiel in Python, rules", lambda: openspiel(False)),
     "openspiel_obs": ("OpenSpiel in Python, floats", lambda: openspiel(True)),
