@@ -1,45 +1,120 @@
-"""What the planner weighs in a choice of card play: named facts of what it leaves behind."""
+"""What the planner weighs in a choice of card play: named facts of what it leaves behind.
+
+The opponents' cards are bucketed by the seat among them that has fewest; chances are those of
+`planner_odds`. "holds" is the chance that nobody beats the play, "lost" the rest.
+"""
 
 import numpy as np
-from numba import types
+from numba import from_dtype, types
 
 from agents.planner_hand import T_PLAN, plan_hand
 from agents.planner_jit import njit
 from agents.planner_odds import T_CHANCES, T_HOLDER, count_cards
-from ddz_env.catalogue import Category
+from ddz_env.catalogue import FIRST_PLAY, Category
 from ddz_env.moves import (
-    JOKERS, T_IDS, T_INT, T_TABLES, T_U64, after, at_least, count_ones, hand_size,
+    JOKERS, T_IDS, T_INT, T_TABLES, T_U64, after, at_least, hand_size,
 )  # fmt: skip
 from ddz_env.view import T_VIEW
 
 U64 = np.uint64
 _SOLO, _PAIR, _TRIO = int(Category.SOLO), int(Category.PAIR), int(Category.TRIO)
-_TRIO_SOLO, _TRIO_PAIR = int(Category.TRIO_WITH_SOLO), int(Category.TRIO_WITH_PAIR)
+_TRIO_PAIR = int(Category.TRIO_WITH_PAIR)
 _SOLO_CHAIN, _PAIR_CHAIN = int(Category.SOLO_CHAIN), int(Category.PAIR_CHAIN)
 _LAST_CHAIN = int(Category.AIRPLANE_WITH_PAIRS)
 _BOMB, _ROCKET = int(Category.BOMB), int(Category.ROCKET)
 
-NAMES = (
-    "hold", "hold, 1 to go", "hold, 2 to go", "hold, 3 to go", "hold x to go",
-    "hold x answers", "1 to go", "2 to go", "3 to go", "4 to go", "to go", "to go squared",
-    "answers", "losers", "tops", "bombs", "cost", "cards left",
-    "foe holds, has 1", "foe holds, has 2", "foe holds, has 3", "foe holds, has 4..5",
-    "foe holds, has 6..8", "foe holds, has 9..",
-    "partner holds, has 1", "partner holds, has 2", "partner holds, has 3..4",
-    "partner holds, has 5..",
-    "foe goes out", "partner goes out",
-    "to go, foe has ..2", "to go, foe has 3..5", "losers, foe has ..2", "losers, foe has 3..5",
-    "bombs, foe has ..5", "to go, partner has ..2", "pass", "pass, foe has ..2",
-    "pass, foe has 3..5", "plays bomb", "plays bomb, ..2 to go", "plays bomb, foe has ..3",
-    "plays bomb, foe has 4..6", "cards played", "solo rank", "pair rank", "trio rank",
-    "chain rank", "kicker ranks", "solo", "pair", "overtakes", "overtakes, holds",
-    "overtakes, it would hold", "overtakes, partner has ..2", "overtakes, partner has 3..5",
-    "twos left", "aces left", "jokers left", "low solos left", "foe may bomb",
-    "partner can beat it", "partner can beat it, has ..2", "partner can beat it, has 3..5",
-    "solo, partner has 1", "pair, partner has 2",
-)  # fmt: skip
+_TO_GO = ("1", "2", "3", "4", "5", "6..")
+_FOE = ("foe ..2", "foe 3..5", "foe 6..10", "foe 11..")
+_BLOCKS = {
+    "hold": [f"holds, {g} to go, {f}" for g in _TO_GO for f in _FOE],
+    "lost": [f"lost, {g} to go, {f}" for g in _TO_GO for f in _FOE],
+    "hold_losers": [f"holds x losers, {f}" for f in _FOE],
+    "lost_losers": [f"lost x losers, {f}" for f in _FOE],
+    "bombs": [f"bombs left, {f}" for f in _FOE],
+    "plan": ["to go squared", "answers", "tops", "cost", "cards left", "solos to go",
+             "pairs to go", "to go, partner ..2"],
+    "foe_holds": [f"foe holds, has {n}" for n in ("1", "2", "3", "4..5", "6..8", "9..")],
+    "mate_holds": [f"partner holds, has {n}" for n in ("1", "2", "3..4", "5..")],
+    "mate_go": ["partner holds x to go"],
+    "out": ["foe goes out", "partner goes out"],
+    "pass": [f"pass, {f}" for f in _FOE],
+    "bomb": [f"plays bomb, {f}" for f in _FOE] + ["plays bomb, ..2 to go"],
+    "play": ["cards played", "solo rank", "pair rank", "trio rank", "chain rank", "kicker ranks",
+             "solo", "pair", "foe may bomb"],
+    "over": ["overtakes", "overtakes, holds", "overtakes, it would hold",
+             "overtakes, partner ..2", "overtakes, partner 3..5"],
+    "left": ["twos left", "aces left", "jokers left", "low solos left"],
+    "mate_beats": [f"partner can beat it, has {n}" for n in ("..2", "3..5", "6..")],
+    "mate_last": ["solo, partner has 1", "pair, partner has 2"],
+    "passed": ["beaten x foe passed on less", "partner beats x it passed on less"],
+    "return": ["lost, top of the kind left", "lost x best solo", "lost x best pair"],
+}  # fmt: skip
+NAMES = tuple(name for block in _BLOCKS.values() for name in block)
+"""The facts, in order."""
 K = len(NAMES)
+_AT = {key: NAMES.index(block[0]) for key, block in _BLOCKS.items()}
+_HOLD, _LOST, _HOLD_LOSERS, _LOST_LOSERS = (
+    _AT["hold"], _AT["lost"], _AT["hold_losers"], _AT["lost_losers"],
+)  # fmt: skip
+_BOMBS, _PLAN, _FOE_HOLDS, _MATE_HOLDS = (
+    _AT["bombs"], _AT["plan"], _AT["foe_holds"], _AT["mate_holds"],
+)  # fmt: skip
+_MATE_GO, _OUT, _PASS, _PLAYS_BOMB, _PLAY = (
+    _AT["mate_go"], _AT["out"], _AT["pass"], _AT["bomb"], _AT["play"],
+)  # fmt: skip
+_OVER, _LEFT, _MATE_BEATS, _MATE_LAST = (
+    _AT["over"], _AT["left"], _AT["mate_beats"], _AT["mate_last"],
+)  # fmt: skip
+_PASSED, _RETURN = _AT["passed"], _AT["return"]
+
+SCENE = np.dtype(
+    [
+        ("role", "<i8"),  # 0 landlord, 1 landlord_down, 2 landlord_up
+        ("mate", "<i8"),  # seat of the partner, -1 for the landlord
+        ("foes", "<i8"),  # fewest cards of an opponent
+        ("mates", "<i8"),  # cards of the partner, 99 for the landlord
+        ("passed", "<i8", (3, 4)),  # [seat, kind]: lowest rank that an opponent's play had when
+        # the seat passed on it; kinds solo, pair, trio, other; 99 never
+    ],
+    align=True,
+)
+"""What the choices of one decision have in common."""
+T_SCENE = from_dtype(SCENE)
 T_FACTS = types.float64[::1]
+
+
+@njit([types.int64(T_INT)])
+def kind_of(category):
+    """0 solo, 1 pair, 2 trio with whatever it carries, 3 other."""
+    if category == _SOLO:
+        return 0
+    if category == _PAIR:
+        return 1
+    return 2 if _TRIO <= category <= _TRIO_PAIR else 3
+
+
+@njit([types.void(T_VIEW, T_TABLES, T_SCENE)])
+def look_around(view, tables, scene):
+    """Fill the scene of a decision."""
+    seat, lord = np.int64(view.seat), np.int64(view.landlord)
+    scene.role = (seat - lord + 3) % 3
+    scene.mate = -1 if seat == lord else 3 - seat - lord
+    scene.foes = np.int64(view.counts[lord])
+    scene.mates = 99
+    if seat == lord:
+        scene.foes = min(view.counts[(seat + 1) % 3], view.counts[(seat + 2) % 3])
+    else:
+        scene.mates = np.int64(view.counts[scene.mate])
+    scene.passed[:] = 99
+    owner, last = -1, 0
+    for i in range(view.n_history):
+        action, who = np.int64(view.history_action[i]), np.int64(view.history_seat[i])
+        if action >= FIRST_PLAY:
+            owner, last = who, action
+        elif action == 0 and owner >= 0 and (who == lord or owner == lord):
+            kind = kind_of(np.int64(tables[0].actions[last].category))
+            rank = np.int64(tables[0].actions[last].rank)
+            scene.passed[who, kind] = min(scene.passed[who, kind], rank)
 
 
 @njit([types.float64(T_HOLDER, T_INT, T_TABLES)])
@@ -47,7 +122,7 @@ def chance_beaten(holder, action, tables):
     """The chance that a hand beats a play with one of the same type, or a bomb with a bomb."""
     play = tables[0].actions[action]
     category, rank = np.int64(play.category), np.int64(play.rank)
-    if category == _ROCKET or np.int64(play.size) > holder.count and category < _BOMB:
+    if category == _ROCKET or (np.int64(play.size) > holder.count and category < _BOMB):
         return 0.0
     if category == _SOLO:
         return holder.solo[rank]
@@ -83,126 +158,149 @@ def goes_out(pool, count, category, rank):
 
 
 @njit([types.int64(T_INT)])
-def _bucket(n):
+def _six(n):
     """The bucket of a number of cards: 1, 2, 3, 4..5, 6..8, 9 or more."""
     if n <= 3:
         return max(n, 1) - 1
     return 3 if n <= 5 else (4 if n <= 8 else 5)
 
 
-@njit([types.void(T_VIEW, T_INT, T_HOLDER[::1], T_PLAN, T_TABLES, T_U64, T_FACTS)])
-def facts_of(view, action, holders, plan, tables, left, out):
-    """Write the facts (`NAMES`) of one choice, whose remaining hand `left` has been planned."""
-    seat, lord = np.int64(view.seat), np.int64(view.landlord)
+@njit([types.int64(T_INT)])
+def _four(n):
+    """The bucket of a number of cards: up to 2, 3..5, 6..10, 11 or more."""
+    return 0 if n <= 2 else (1 if n <= 5 else (2 if n <= 10 else 3))
+
+
+@njit([types.float64(T_VIEW, T_SCENE, T_HOLDER[::1], T_INT, T_TABLES, T_FACTS)])
+def facts_of_pass(view, scene, holders, foe_bucket, tables, out):
+    """Write the facts of a pass; the chance that the partner then holds the trick."""
+    seat, lord, last = np.int64(view.seat), np.int64(view.landlord), np.int64(view.last_action)
+    foes, pal = scene.foes, 0.0
+    out[_PASS + foe_bucket] = 1.0
+    if scene.mate < 0:
+        foes = np.int64(view.counts[view.last_seat])
+    elif view.last_seat == scene.mate:
+        pal = 1.0
+        if (seat + 1) % 3 == lord:
+            pal = 1.0 - chance_beaten(holders[3], last, tables)
+    elif (seat + 1) % 3 == scene.mate:
+        pal = chance_beaten(holders[scene.mate], last, tables)
+        category, rank = tables[0].actions[last].category, tables[0].actions[last].rank
+        out[_OUT + 1] = goes_out(view.unseen, scene.mates, np.int64(category), np.int64(rank))
+    out[_FOE_HOLDS + _six(foes)] = 1.0 - pal
+    return pal
+
+
+@njit([types.void(T_VIEW, T_SCENE, T_HOLDER[::1], T_INT, T_INT, T_TABLES, T_FACTS)])
+def facts_of_partner(view, scene, holders, action, kind, tables, out):
+    """Write the facts of a play that concern the partner."""
     play = tables[0].actions[action]
-    category, rank, size = np.int64(play.category), np.int64(play.rank), np.int64(play.size)
-    leading = view.last_seat < 0
-    mate = -1 if seat == lord else 3 - seat - lord
-    foe = holders[3]
-    foes = np.int64(view.counts[lord])
-    if seat == lord:
-        foes = min(view.counts[(seat + 1) % 3], view.counts[(seat + 2) % 3])
-    mates = np.int64(view.counts[mate]) if mate >= 0 else 99
-    to_mate = not leading and mate >= 0 and view.last_seat == mate
-    me, pal, holder_count = 0.0, 0.0, foes
-    beaten, mate_beats, foe_out, mate_out = 0.0, 0.0, 0.0, 0.0
-    if action:
-        beaten = chance_beaten(foe, action, tables)
-        me = 1.0 - beaten
-        if mate >= 0:
-            mate_beats = chance_beaten(holders[mate], action, tables)
-            mate_out = goes_out(view.unseen, mates, category, rank)
-            foe_out = goes_out(view.unseen, foes, category, rank)
-        else:
-            for k in range(1, 3):
-                p = goes_out(
-                    view.unseen, np.int64(view.counts[(seat + k) % 3]), category, rank
-                )
-                foe_out = 1.0 - (1.0 - foe_out) * (1.0 - p)
+    category, rank = np.int64(play.category), np.int64(play.rank)
+    beats = chance_beaten(holders[scene.mate], action, tables)
+    out[_OUT + 1] = goes_out(view.unseen, scene.mates, category, rank)
+    out[_MATE_BEATS + min(_four(scene.mates), 2)] = beats
+    if scene.passed[scene.mate, kind] <= rank:
+        out[_PASSED + 1] = beats
+    if category == _SOLO and scene.mates == 1:
+        out[_MATE_LAST] = 1.0
+    if category == _PAIR and scene.mates == 2:
+        out[_MATE_LAST + 1] = 1.0
+    if view.last_seat == scene.mate:
+        beaten = chance_beaten(holders[3], action, tables)
+        out[_OVER], out[_OVER + 1] = 1.0, 1.0 - beaten
+        out[_OVER + 2] = 1.0 - chance_beaten(holders[3], np.int64(view.last_action), tables)
+        if scene.mates <= 2:
+            out[_OVER + 3] = 1.0
+        elif scene.mates <= 5:
+            out[_OVER + 4] = 1.0
+
+
+@njit([types.float64(T_VIEW, T_SCENE, T_HOLDER[::1], T_INT, T_INT, T_PLAN, T_TABLES, T_FACTS)])
+def facts_of_play(view, scene, holders, action, foe_bucket, plan, tables, out):
+    """Write the facts of a play by itself; the chance that an opponent beats it."""
+    play = tables[0].actions[action]
+    category, rank = np.int64(play.category), np.int64(play.rank)
+    beaten = chance_beaten(holders[3], action, tables)
+    kind = kind_of(category)
+    if scene.mate >= 0:
+        facts_of_partner(view, scene, holders, action, kind, tables, out)
+        out[_OUT] = goes_out(view.unseen, scene.foes, category, rank)
+        if scene.passed[view.landlord, kind] <= rank:
+            out[_PASSED] = beaten
     else:
-        last = np.int64(view.last_action)
-        if mate < 0:
-            holder_count = np.int64(view.counts[view.last_seat])
-        elif to_mate:
-            pal = 1.0
-            if (seat + 1) % 3 == lord:
-                pal = 1.0 - chance_beaten(foe, last, tables)
-        elif (seat + 1) % 3 == mate:
-            pal = chance_beaten(holders[mate], last, tables)
-            mate_out = goes_out(
-                view.unseen, mates, np.int64(tables[0].actions[last].category),
-                np.int64(tables[0].actions[last].rank),
-            )  # fmt: skip
-    other = 1.0 - me - pal
-    go, losers = np.float64(plan.plays), plan.answers - plan.worst
-    out[:] = 0.0
-    out[0] = me
-    if go <= 3.0:
-        out[np.int64(go)] = me
-    out[4], out[5] = me * go, me * losers
-    if go <= 4.0:
-        out[5 + np.int64(go)] = 1.0
-    out[10], out[11], out[12], out[13] = go, go * go / 10.0, plan.answers, losers
-    out[14], out[15], out[16] = plan.tops, plan.bombs, max(plan.cost, -3.0)
-    out[17] = hand_size(left)
-    out[18 + _bucket(holder_count)] = other
-    if mate >= 0:
-        out[24 + min(_bucket(mates), 3)] = pal
-        if mates > 4:
-            out[26], out[27] = 0.0, pal
-    out[28], out[29] = foe_out, mate_out
-    few, some = foes <= 2, 3 <= foes <= 5
-    if few:
-        out[30], out[32] = go, losers
-    if some:
-        out[31], out[33] = go, losers
-    if foes <= 5:
-        out[34] = plan.bombs
-    if mates <= 2:
-        out[35] = go
-    if action == 0:
-        out[36] = 1.0
-        out[37] = 1.0 if few else 0.0
-        out[38] = 1.0 if some else 0.0
-    elif category >= _BOMB:
-        out[39] = 1.0
-        out[40] = 1.0 if go <= 2.0 else 0.0
-        out[41] = 1.0 if foes <= 3 else 0.0
-        out[42] = 1.0 if 4 <= foes <= 6 else 0.0
-    out[43] = size
-    if category == _SOLO:
-        out[44], out[49] = rank, 1.0
-    elif category == _PAIR:
-        out[45], out[50] = rank, 1.0
-    elif category <= _TRIO_PAIR and action:
-        out[46] = rank
-    elif category <= _LAST_CHAIN and action:
-        out[47] = rank
-    if action:
-        kickers = play.need - tables[0].groups[category, play.length, rank].main
+        for k in range(1, 3):
+            seat = (view.seat + k) % 3
+            p = goes_out(view.unseen, np.int64(view.counts[seat]), category, rank)
+            out[_OUT] = 1.0 - (1.0 - out[_OUT]) * (1.0 - p)
+            if scene.passed[seat, kind] <= rank:
+                out[_PASSED] += 0.5 * beaten
+    if category >= _BOMB:
+        out[_PLAYS_BOMB + foe_bucket] = 1.0
+        out[_PLAYS_BOMB + 4] = 1.0 if plan.plays <= 2 else 0.0
+    else:
+        out[_PLAY + 8] = holders[3].any_bomb
+        out[_PLAY + 1 + kind] = rank
+    out[_PLAY] = np.int64(play.size)
+    if kind < 2:
+        out[_PLAY + 6 + kind] = 1.0
+    kickers = play.need - tables[0].groups[category, play.length, play.rank].main
+    if kickers != U64(0):
         for r in range(15):
-            out[48] += r * np.int64((kickers >> U64(4 * r)) & U64(15))
-    if action and to_mate:
-        out[51], out[52] = 1.0, me
-        out[53] = 1.0 - chance_beaten(foe, np.int64(view.last_action), tables)
-        out[54] = 1.0 if mates <= 2 else 0.0
-        out[55] = 1.0 if 3 <= mates <= 5 else 0.0
-    out[56] = np.int64((left >> U64(48)) & U64(15))
-    out[57] = np.int64((left >> U64(44)) & U64(15))
-    out[58] = hand_size(left & JOKERS)
-    singles = at_least(left, 1) & ~at_least(left, 2)
-    for r in range(9):
-        if (singles >> U64(4 * r)) & U64(1):
-            out[59] += foe.solo[r]
-    if action and category < _BOMB:
-        out[60] = foe.any_bomb
-    out[61] = mate_beats
-    out[62] = mate_beats if mates <= 2 else 0.0
-    out[63] = mate_beats if 3 <= mates <= 5 else 0.0
-    if category == _SOLO and mates == 1:
-        out[64] = 1.0
-    if category == _PAIR and mates == 2:
-        out[65] = 1.0
+            out[_PLAY + 5] += r * np.int64((kickers >> U64(4 * r)) & U64(15))
+    out[_FOE_HOLDS + _six(scene.foes)] = beaten
+    return beaten
+
+
+@njit([types.void(T_U64, T_HOLDER, types.float64, T_INT, T_FACTS)])
+def facts_of_hand(left, foe, lost, kind, out):
+    """Write the facts of the cards that are left."""
+    out[_LEFT] = np.int64((left >> U64(48)) & U64(15))
+    out[_LEFT + 1] = np.int64((left >> U64(44)) & U64(15))
+    out[_LEFT + 2] = hand_size(left & JOKERS)
+    two, three = at_least(left, 2), at_least(left, 3)
+    singles = at_least(left, 1) & ~two
+    best_solo, best_pair, best_trio = 1.0, 1.0, 1.0
+    for r in range(15):
+        if (left >> U64(4 * r)) & U64(15) != U64(0):
+            best_solo = foe.solo[r]
+            if r < 9 and (singles >> U64(4 * r)) & U64(1):
+                out[_LEFT + 3] += foe.solo[r]
+            if r < 13 and (two >> U64(4 * r)) & U64(1):
+                best_pair = foe.pair[r]
+                if (three >> U64(4 * r)) & U64(1):
+                    best_trio = foe.trio[r]
+    if kind < 3:
+        best = best_solo if kind == 0 else (best_pair if kind == 1 else best_trio)
+        out[_RETURN] = lost if best < 0.1 else 0.0
+    out[_RETURN + 1], out[_RETURN + 2] = lost * best_solo, lost * best_pair
+
+
+@njit([types.void(T_VIEW, T_SCENE, T_INT, T_HOLDER[::1], T_PLAN, T_TABLES, T_U64, T_FACTS)])
+def facts_of(view, scene, action, holders, plan, tables, left, out):
+    """Write the facts (`NAMES`) of one choice, whose remaining hand `left` has been planned."""
+    out[:] = 0.0
+    foe_bucket = _four(scene.foes)
+    hold, pal, kind = 0.0, 0.0, 3
+    if action == 0:
+        pal = facts_of_pass(view, scene, holders, foe_bucket, tables, out)
+    else:
+        kind = kind_of(np.int64(tables[0].actions[action].category))
+        hold = 1.0 - facts_of_play(view, scene, holders, action, foe_bucket, plan, tables, out)
+    lost = 1.0 - hold
+    go, losers = np.float64(plan.plays), plan.answers - plan.worst
+    place = 4 * (min(max(plan.plays, 1), 6) - 1) + foe_bucket
+    out[_HOLD + place], out[_LOST + place] = hold, lost
+    out[_HOLD_LOSERS + foe_bucket], out[_LOST_LOSERS + foe_bucket] = hold * losers, lost * losers
+    out[_BOMBS + foe_bucket] = plan.bombs
+    out[_PLAN], out[_PLAN + 1], out[_PLAN + 2] = go * go / 10.0, plan.answers, plan.tops
+    out[_PLAN + 3], out[_PLAN + 4] = max(plan.cost, -3.0), hand_size(left)
+    out[_PLAN + 5], out[_PLAN + 6] = plan.solos, plan.pairs
+    if scene.mates <= 2:
+        out[_PLAN + 7] = go
+    if scene.mate >= 0:
+        out[_MATE_HOLDS + (min(scene.mates, 3) - 1 if scene.mates < 5 else 3)] = pal
+        out[_MATE_GO] = pal * go
+    facts_of_hand(left, holders[3], lost, kind, out)
 
 
 @njit([types.int64(T_VIEW)])
@@ -213,19 +311,20 @@ def situation(view):
 
 
 _T_DESCRIBE = types.void(
-    T_VIEW, T_IDS, T_TABLES, T_CHANCES, T_HOLDER[::1], types.float64[:, ::1], T_PLAN[::1],
-    types.float64[:, ::1],
+    T_VIEW, T_IDS, T_TABLES, T_CHANCES, T_SCENE, T_HOLDER[::1], types.float64[:, ::1],
+    T_PLAN[::1], types.float64[:, ::1],
 )  # fmt: skip
 
 
 @njit([_T_DESCRIBE])
-def describe(view, ids, tables, chances, holders, sums, plans, out):
+def describe(view, ids, tables, chances, scene, holders, sums, plans, out):
     """The facts of every listed choice of a decision of card play, `out[n, K]`."""
     count_cards(view, holders, chances)
+    look_around(view, tables, scene)
     carried = U64(0) if view.turned_rank >= 0 else U64(1)
     budget = 200 if ids.shape[0] < 60 else 40
     for j in range(ids.shape[0]):
         action = np.int64(ids[j])
         left = after(view.hand, tables[0].actions[action].need)
         plan_hand(left, carried, budget, holders[3], sums, plans[0])
-        facts_of(view, action, holders, plans[0], tables, left, out[j])
+        facts_of(view, scene, action, holders, plans[0], tables, left, out[j])

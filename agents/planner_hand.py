@@ -23,7 +23,8 @@ PLAN = np.dtype(
         ("worst", "<f8"),  # the largest of these chances
         ("bombs", "<i8"),  # bombs and the rocket among them
         ("tops", "<f8"),  # plays that are hardly ever beaten, bombs aside
-        ("kickers", "<f8"),  # ranks of what trios carry, for ties
+        ("solos", "<i8"),  # plays that are solos, pairs
+        ("pairs", "<i8"),
         ("left", "<i8"),  # chains that may still be tried
     ],
     align=True,
@@ -97,6 +98,7 @@ def leaf(hand, airplanes, pairs_carried, foe, sums, plan):
         else:
             pairs &= pairs - U64(1)
             carried += 2 * rp
+    solo_plays, pair_plays = count_ones(solos), count_ones(pairs)
     while solos != U64(0):
         a = foe.solo[lowest(solos)]
         solos &= solos - U64(1)
@@ -116,7 +118,7 @@ def leaf(hand, airplanes, pairs_carried, foe, sums, plan):
         cost = -10.0
     if cost < plan.cost:
         plan.cost, plan.plays, plan.answers, plan.worst = cost, np.int64(plays), answers, worst
-        plan.bombs, plan.tops, plan.kickers = bombs, tops, carried
+        plan.bombs, plan.tops, plan.solos, plan.pairs = bombs, tops, solo_plays, pair_plays
 
 
 _T_SEARCH = types.void(
@@ -175,7 +177,7 @@ def plan_hand(hand, pairs_carried, budget, foe, sums, plan):
     plan.cost = 1e9
     plan.left = budget
     plan.plays, plan.answers, plan.worst, plan.bombs, plan.tops = 0, 0.0, 0.0, 0, 0.0
-    plan.kickers = 0.0
+    plan.solos, plan.pairs = 0, 0
     if hand == U64(0):
         plan.cost = -100.0
         return
