@@ -7,9 +7,9 @@ The opponents' cards are bucketed by the seat among them that has fewest; chance
 import numpy as np
 from numba import from_dtype, types
 
-from agents.planner_hand import T_PLAN, plan_hand
+from agents.planner_hand import NATURAL, T_PLAN, T_SUMS, plan_hand, plan_wild
 from agents.planner_jit import njit
-from agents.planner_odds import T_CHANCES, T_HOLDER, count_cards
+from agents.planner_odds import T_HOLDER
 from ddz_env.catalogue import FIRST_PLAY, Category
 from ddz_env.moves import (
     JOKERS, T_IDS, T_INT, T_TABLES, T_U64, after, at_least, hand_size,
@@ -43,7 +43,8 @@ _BLOCKS = {
              "solo", "pair", "foe may bomb"],
     "over": ["overtakes", "overtakes, holds", "overtakes, it would hold",
              "overtakes, partner ..2", "overtakes, partner 3..5"],
-    "left": ["twos left", "aces left", "jokers left", "low solos left"],
+    "left": ["twos left", "aces left", "jokers left", "low solos left",
+             "wilds left"],
     "mate_beats": [f"partner can beat it, has {n}" for n in ("..2", "3..5", "6..")],
     "mate_last": ["solo, partner has 1", "pair, partner has 2"],
     "passed": ["beaten x foe passed on less", "partner beats x it passed on less"],
@@ -80,7 +81,9 @@ SCENE = np.dtype(
 )
 """What the choices of one decision have in common."""
 T_SCENE = from_dtype(SCENE)
-T_FACTS = types.float64[::1]
+T_FACTS, T_SKIP = types.float64[::1], types.boolean[::1]
+FULL, QUICK_WILD = 20, 1.2
+"""With wild cards: choices that are planned in full; what a wild is worth in the quick look."""
 
 
 @njit([types.int64(T_INT)])
@@ -257,6 +260,7 @@ def facts_of_hand(left, foe, lost, kind, out):
     out[_LEFT] = np.int64((left >> U64(48)) & U64(15))
     out[_LEFT + 1] = np.int64((left >> U64(44)) & U64(15))
     out[_LEFT + 2] = hand_size(left & JOKERS)
+    out[_LEFT + 4] = np.int64(left >> U64(60))
     two, three = at_least(left, 2), at_least(left, 3)
     singles = at_least(left, 1) & ~two
     best_solo, best_pair, best_trio = 1.0, 1.0, 1.0
@@ -305,26 +309,63 @@ def facts_of(view, scene, action, holders, plan, tables, left, out):
 
 @njit([types.int64(T_VIEW)])
 def situation(view):
-    """Which table of weights holds: role (landlord, down, up) and whether it leads: 0..5."""
+    """Which weights hold, 0..11: by role (landlord, down, up), lead or reply, wild cards or none."""
     role = (view.seat - view.landlord + 3) % 3
-    return 2 * role + (1 if view.last_seat >= 0 else 0)
+    return 2 * role + (1 if view.last_seat >= 0 else 0) + (6 if view.wild >= 0 else 0)
+
+
+@njit([types.void(T_VIEW, T_IDS, T_TABLES, T_HOLDER[::1], T_SUMS, T_PLAN, T_SKIP)])
+def sift(view, ids, tables, holders, sums, plan, skip):
+    """Mark the choices that are not among the `FULL` best by a quick look, for hands with wilds."""
+    costs = np.zeros(ids.shape[0])
+    for j in range(ids.shape[0]):
+        left = after(view.hand, tables[0].actions[ids[j]].need)
+        plan_hand(left & NATURAL, U64(1), 4, holders[3], sums, plan)
+        costs[j] = plan.cost - QUICK_WILD * np.int64(left >> U64(60))
+    limit = np.sort(costs)[FULL - 1]
+    kept = 0
+    for j in range(ids.shape[0]):
+        skip[j] = kept >= FULL or costs[j] > limit
+        kept += 0 if skip[j] else 1
 
 
 _T_DESCRIBE = types.void(
-    T_VIEW, T_IDS, T_TABLES, T_CHANCES, T_SCENE, T_HOLDER[::1], types.float64[:, ::1],
-    T_PLAN[::1], types.float64[:, ::1],
+    T_VIEW, T_IDS, T_TABLES, T_SCENE, T_HOLDER[::1], T_SUMS, T_PLAN[::1],
+    types.float64[:, ::1], T_SKIP,
 )  # fmt: skip
 
 
 @njit([_T_DESCRIBE])
-def describe(view, ids, tables, chances, scene, holders, sums, plans, out):
-    """The facts of every listed choice of a decision of card play, `out[n, K]`."""
-    count_cards(view, holders, chances)
+def describe(view, ids, tables, scene, holders, sums, plans, out, skip):
+    """The facts of every listed choice of a decision of card play.
+
+    Args:
+        view: the view.
+        ids: its legal ids.
+        tables: the catalogue's `TABLES`.
+        scene: scratch.
+        holders: what the others hold (`planner_odds.count_cards`).
+        sums: scratch of `plan_hand`.
+        plans: scratch.
+        out: the facts, `float64[n, K]`.
+        skip: choices left out, `bool[n]`: in hands with many ways to use wild cards.
+    """
     look_around(view, tables, scene)
     carried = U64(0) if view.turned_rank >= 0 else U64(1)
-    budget = 200 if ids.shape[0] < 60 else 40
-    for j in range(ids.shape[0]):
+    n = ids.shape[0]
+    skip[:n] = False
+    own = max(min(np.int64(view.wild), 12), 0)
+    wilds = view.hand >> U64(60) != U64(0)
+    if wilds and n > FULL:
+        sift(view, ids, tables, holders, sums, plans[0], skip)
+    budget = 200 if n < 60 else 40
+    for j in range(n):
+        if skip[j]:
+            continue
         action = np.int64(ids[j])
         left = after(view.hand, tables[0].actions[action].need)
-        plan_hand(left, carried, budget, holders[3], sums, plans[0])
+        if wilds:
+            plan_wild(left, carried, own, 24, holders[3], sums, plans[0])
+        else:
+            plan_hand(left, carried, budget, holders[3], sums, plans[0])
         facts_of(view, scene, action, holders, plans[0], tables, left, out[j])

@@ -14,6 +14,7 @@ from agents.planner_odds import T_HOLDER
 from ddz_env.moves import CHAIN, JOKERS, T_INT, T_U64, at_least, count_ones, lowest
 
 U64 = np.uint64
+NATURAL = U64((1 << 60) - 1)
 
 PLAN = np.dtype(
     [
@@ -31,6 +32,7 @@ PLAN = np.dtype(
 )
 """The best way found to play a hand out."""
 T_PLAN = from_dtype(PLAN)
+T_SUMS = types.float64[:, ::1]
 PLAY, BOMB_WORTH, CARRY = 0.5, 0.9, 0.02
 """Cost of a play beside its chance of being beaten; what a bomb takes off; the cost of a rank that
 is carried as a kicker."""
@@ -122,7 +124,7 @@ def leaf(hand, airplanes, pairs_carried, foe, sums, plan):
 
 
 _T_SEARCH = types.void(
-    T_U64, T_INT, T_INT, T_U64, T_HOLDER, types.float64[:, ::1], T_INT, T_PLAN
+    T_U64, T_INT, T_INT, T_U64, T_HOLDER, T_SUMS, T_INT, T_PLAN
 )
 
 
@@ -162,7 +164,7 @@ def search(hand, airplanes, option, pairs_carried, foe, sums, depth, plan):
                 )  # fmt: skip
 
 
-@njit([types.void(T_U64, T_U64, T_INT, T_HOLDER, types.float64[:, ::1], T_PLAN)])
+@njit([types.void(T_U64, T_U64, T_INT, T_HOLDER, T_SUMS, T_PLAN)])
 def plan_hand(hand, pairs_carried, budget, foe, sums, plan):
     """Find the best way to play out a packed hand without wild cards.
 
@@ -184,3 +186,35 @@ def plan_hand(hand, pairs_carried, budget, foe, sums, plan):
     for i in range(4):
         sums[0, i] = 0.0
     search(hand, 0, 0, pairs_carried, foe, sums, 0, plan)
+
+
+@njit([types.boolean(T_U64, T_INT)])
+def helps(hand, rank):
+    """Whether a wild card may help as a card of a rank: beside others, or in a chain."""
+    held = (hand >> U64(4 * rank)) & U64(15)
+    if held != U64(0) or rank > 11:
+        return U64(0) < held < U64(4)
+    below = rank > 0 and (hand >> U64(4 * rank - 4)) & U64(15) != U64(0)
+    above = rank < 11 and (hand >> U64(4 * rank + 4)) & U64(15) != U64(0)
+    return below or above
+
+
+@njit([types.void(T_U64, T_U64, T_INT, T_INT, T_HOLDER, T_SUMS, T_PLAN)])
+def plan_wild(hand, pairs_carried, own, budget, foe, sums, plan):
+    """`plan_hand` of a hand with wild cards, each made one after another what helps most.
+
+    Args:
+        own: rank of the wild cards, which they are where they help nowhere.
+        hand, pairs_carried, budget, foe, sums, plan: as for `plan_hand`.
+    """
+    while hand >> U64(60) != U64(0):
+        hand -= U64(1) << U64(60)
+        best, chosen = 1e9, own
+        for rank in range(13):
+            if helps(hand, rank) or rank == own:
+                other = (hand & NATURAL) + (U64(1) << U64(4 * rank))
+                plan_hand(other, pairs_carried, budget, foe, sums, plan)
+                if plan.cost < best:
+                    best, chosen = plan.cost, rank
+        hand += U64(1) << U64(4 * chosen)
+    plan_hand(hand, pairs_carried, budget, foe, sums, plan)
