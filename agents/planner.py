@@ -4,10 +4,10 @@ import numpy as np
 from numba import types
 
 from agents.base import AgentError
+from agents.planner_calls import ESTIMATES, LEVELS, T_ROWS_OF, choose_before
 from agents.planner_jit import njit
 from agents.planner_play import T_SCRATCH, choose_filling, choose_play, make_scratch, with_room
 from agents.planner_weights import read_weights
-from ddz_env.bots import greedy_choice
 from ddz_env.catalogue import TABLES
 from ddz_env.moves import T_IDS, T_TABLES
 from ddz_env.state import Phase
@@ -16,8 +16,13 @@ from ddz_env.vector import T_ROWS, T_VIEWS, Legal
 _PLAY, _FILL = int(Phase.PLAY), int(Phase.FILL)
 
 
-@njit([types.void(T_VIEWS, T_ROWS, T_IDS, types.float64[:, ::1], T_TABLES, T_SCRATCH, T_ROWS)])
-def _act(views, offsets, ids, weights, tables, scratch, out):
+_T_ACT = types.void(
+    T_VIEWS, T_ROWS, T_IDS, T_ROWS_OF, T_ROWS_OF, T_ROWS_OF, T_TABLES, T_SCRATCH, T_ROWS
+)
+
+
+@njit([_T_ACT])
+def _act(views, offsets, ids, weights, estimates, levels, tables, scratch, out):
     for i in range(views.shape[0]):
         mine = ids[offsets[i] : offsets[i + 1]]
         if mine.shape[0] == 1:
@@ -27,7 +32,7 @@ def _act(views, offsets, ids, weights, tables, scratch, out):
         elif views[i].phase == _FILL:
             out[i] = choose_filling(views[i], mine, tables, scratch)
         else:
-            out[i] = greedy_choice(views[i], mine, tables)
+            out[i] = choose_before(views[i], mine, estimates, levels)
 
 
 class Planner:
@@ -45,7 +50,10 @@ class Planner:
         """One legal id a row, `int64[B]`."""
         out = np.zeros(len(views), np.int64)
         self._scratch = with_room(self._scratch, int(np.diff(legal.offsets).max(initial=1)))
-        _act(views, legal.offsets, legal.ids, self.weights, TABLES, self._scratch, out)
+        _act(
+            views, legal.offsets, legal.ids, self.weights, ESTIMATES, LEVELS, TABLES,
+            self._scratch, out,
+        )  # fmt: skip
         return out
 
 

@@ -12,7 +12,14 @@ from agents.planner_jit import njit
 from agents.planner_odds import T_HOLDER
 from ddz_env.catalogue import FIRST_PLAY, Category
 from ddz_env.moves import (
-    JOKERS, T_IDS, T_INT, T_TABLES, T_U64, after, at_least, hand_size,
+    JOKERS,
+    T_IDS,
+    T_INT,
+    T_TABLES,
+    T_U64,
+    after,
+    at_least,
+    hand_size,
 )  # fmt: skip
 from ddz_env.view import T_VIEW
 
@@ -309,7 +316,7 @@ def facts_of(view, scene, action, holders, plan, tables, left, out):
 
 @njit([types.int64(T_VIEW)])
 def situation(view):
-    """Which weights hold, 0..11: by role (landlord, down, up), lead or reply, wild cards or none."""
+    """Which weights hold, 0..11: by role, lead or reply, and whether the room has wild cards."""
     role = (view.seat - view.landlord + 3) % 3
     return 2 * role + (1 if view.last_seat >= 0 else 0) + (6 if view.wild >= 0 else 0)
 

@@ -1,12 +1,12 @@
 """Fit the planner's weights: `python agents/planner_fit.py --rules play_only --rounds 8`.
 
-One round: games are played (planner against planner and against `greedy`, with a few random choices);
-some decisions of the planner are drawn, and each of their choices, at most `MOST`, is played out to
-the end from the true position. The weights then rise along the gradient of the chance to win of a
-player that chooses at random in proportion to exp(weighted facts), over the drawn decisions of the
-last rounds whose choices led to different ends. The choices' ends come from one position, so luck
-of the cards cancels out. What the chosen player learns is the best answer to the hidden cards on
-average; it never sees them.
+One round: games are played (planner against planner and against `greedy`, with a few random
+choices); some decisions of the planner are drawn, and each of their choices, at most `MOST`, is
+played out to the end from the true position. The weights then rise along the gradient of the chance
+to win of a player that chooses at random in proportion to exp(weighted facts), over the drawn
+decisions of the last rounds whose choices led to different ends. All choices of a decision start
+from one position, so the luck of the deal cancels out. The fitted weights are the best on average
+over the hidden cards; the planner never sees them.
 """
 
 import sys
@@ -175,9 +175,7 @@ class Drawer:
         """Keep a decision's choices, of many those that seem best and two others."""
         self.scratch = s = with_room(self.scratch, len(ids))
         count_cards(view, s.holders, s.chances)
-        describe(
-            view, ids, TABLES, s.scene[0], s.holders, s.sums, s.plans, s.facts, s.skip
-        )
+        describe(view, ids, TABLES, s.scene[0], s.holders, s.sums, s.plans, s.facts, s.skip)
         number = situation(view)
         known = np.flatnonzero(~s.skip[: len(ids)])
         if len(known) > MOST:
@@ -191,9 +189,7 @@ class Drawer:
         self.situations.append(number)
 
 
-def collect(
-    weights: np.ndarray, rules: RuleSet, games: int, seed: int
-) -> Decisions:
+def collect(weights: np.ndarray, rules: RuleSet, games: int, seed: int) -> Decisions:
     """Play games and play out the choices of drawn decisions."""
     rng, params = np.random.default_rng(seed), rules.params()
     states = records(STATE, games)

@@ -123,9 +123,7 @@ def leaf(hand, airplanes, pairs_carried, foe, sums, plan):
         plan.bombs, plan.tops, plan.solos, plan.pairs = bombs, tops, solo_plays, pair_plays
 
 
-_T_SEARCH = types.void(
-    T_U64, T_INT, T_INT, T_U64, T_HOLDER, T_SUMS, T_INT, T_PLAN
-)
+_T_SEARCH = types.void(T_U64, T_INT, T_INT, T_U64, T_HOLDER, T_SUMS, T_INT, T_PLAN)
 
 
 @njit([_T_SEARCH])
@@ -203,9 +201,7 @@ def helps(hand, rank):
 def plan_wild(hand, pairs_carried, own, budget, foe, sums, plan):
     """`plan_hand` of a hand with wild cards, each made one after another what helps most.
 
-    Args:
-        own: rank of the wild cards, which they are where they help nowhere.
-        hand, pairs_carried, budget, foe, sums, plan: as for `plan_hand`.
+    `own` is the rank of the wild cards, which they are where they help nowhere.
     """
     while hand >> U64(60) != U64(0):
         hand -= U64(1) << U64(60)

@@ -182,8 +182,6 @@ def count_cards(view, holders, chances):
             fill_chains(holders[seat])
     lord = view.landlord
     if view.seat == lord:
-        join(
-            holders[(lord + 1) % 3], holders[(lord + 2) % 3], holders[3], pool, unseen, chances
-        )
+        join(holders[(lord + 1) % 3], holders[(lord + 2) % 3], holders[3], pool, unseen, chances)
     else:
         holders[3] = holders[lord]

@@ -9,30 +9,38 @@ from agents.planner_features import SCENE, T_SCENE, K, describe, situation
 from agents.planner_hand import PLAN, T_PLAN, T_SUMS, plan_wild
 from agents.planner_jit import njit
 from agents.planner_odds import CHANCES, HOLDER, T_CHANCES, T_HOLDER, count_cards
-from agents.planner_wins import SOLVER, T_SOLVER, certain_win
+from agents.planner_wins import SOLVER, T_SOLVER, certain_win, solver_rooms
 from ddz_env._jit import records
 from ddz_env.catalogue import CHOICES, Category
 from ddz_env.moves import (
-    MAX_LEGAL, RANKS, T_IDS, T_PARAMS, T_TABLES, after, hand_size, wild_cards,
+    MAX_LEGAL,
+    RANKS,
+    T_IDS,
+    T_PARAMS,
+    T_TABLES,
+    after,
+    hand_size,
+    wild_cards,
 )  # fmt: skip
-from ddz_env.rules import PARAMS, PRESETS
 from ddz_env.view import T_VIEW
+from ddz_env.wild import HELD, T_HELD
 
 U64 = np.uint64
 _WILD_AS_3, _WILD_DONE = CHOICES["wild_as_3"], CHOICES["wild_done"]
-_BOMB = int(Category.BOMB)
+_SOLO, _BOMB = int(Category.SOLO), int(Category.BOMB)
 
 
 class Scratch(NamedTuple):
     """What the kernels read and write beside a decision."""
 
     chances: np.ndarray  # `planner_odds.CHANCES`
-    params: np.ndarray  # PARAMS[2]: of rooms whose trios may carry pairs, or may not
+    rooms: np.ndarray  # `planner_wins.solver_rooms`
     scene: np.ndarray  # SCENE[1]
     holders: np.ndarray  # HOLDER[4]
     plans: np.ndarray  # PLAN[1]
     sums: np.ndarray  # float64[8, 4]
     solver: np.ndarray  # SOLVER[1]
+    held: np.ndarray  # HELD[1]
     plays: np.ndarray  # int32[MAX_LEGAL]
     facts: np.ndarray  # float64[most choices, K]
     skip: np.ndarray  # bool[most choices]
@@ -41,7 +49,7 @@ class Scratch(NamedTuple):
 T_SCRATCH = types.NamedTuple(
     (
         T_CHANCES, T_PARAMS[::1], T_SCENE[::1], T_HOLDER[::1], T_PLAN[::1], T_SUMS,
-        T_SOLVER[::1], T_IDS, types.float64[:, ::1], types.boolean[::1],
+        T_SOLVER[::1], T_HELD[::1], T_IDS, types.float64[:, ::1], types.boolean[::1],
     ),
     Scratch,
 )  # fmt: skip
@@ -49,14 +57,10 @@ T_SCRATCH = types.NamedTuple(
 
 def make_scratch() -> Scratch:
     """Scratch for decisions with few choices; `with_room` makes room for more."""
-    params = records(PARAMS, 2)
-    for i, room in enumerate(("play_only", "jj_classic")):
-        values = PRESETS[room].params()
-        for name in PARAMS.names or ():
-            params[i][name] = getattr(values, name)
     return Scratch(
-        CHANCES, params, records(SCENE, 1), records(HOLDER, 4), records(PLAN, 1),
-        np.zeros((8, 4)), records(SOLVER, 1), np.zeros(MAX_LEGAL, np.int32),
+        CHANCES, solver_rooms(), records(SCENE, 1), records(HOLDER, 4), records(PLAN, 1),
+        np.zeros((8, 4)), records(SOLVER, 1), records(HELD, 1),
+        np.zeros(MAX_LEGAL, np.int32),
         np.zeros((64, K)), np.zeros(64, np.bool_),
     )  # fmt: skip
 
@@ -67,6 +71,20 @@ def with_room(scratch: Scratch, choices: int) -> Scratch:
         return scratch
     n = 2 * choices
     return scratch._replace(facts=np.zeros((n, K)), skip=np.zeros(n, np.bool_))
+
+
+@njit([types.void(T_VIEW, T_IDS, T_TABLES, T_SCRATCH)])
+def guard(view, ids, tables, scratch):
+    """A farmer leads no solo to the landlord's last card that it may beat, while he has others."""
+    if view.seat == view.landlord or view.last_seat >= 0 or view.counts[view.landlord] > 1:
+        return
+    others = False
+    for j in range(ids.shape[0]):
+        others = others or (not scratch.skip[j] and tables[0].actions[ids[j]].category != _SOLO)
+    for j in range(ids.shape[0]):
+        play = tables[0].actions[ids[j]]
+        if others and play.category == _SOLO and scratch.holders[3].solo[play.rank] > 0.0:
+            scratch.skip[j] = True
 
 
 @njit([types.int64(T_VIEW, T_IDS, types.float64[:, ::1], T_TABLES, T_SCRATCH)])
@@ -85,16 +103,17 @@ def choose_play(view, ids, weights, tables, scratch):
         if action and after(view.hand, tables[0].actions[action].need) == U64(0):
             return action
     count_cards(view, scratch.holders, scratch.chances)
-    params = scratch.params[1 if view.turned_rank >= 0 else 0]
     sure = certain_win(
-        view, ids, scratch.holders, params, tables, scratch.solver[0], scratch.plays
-    )
+        view, ids, scratch.holders, scratch.rooms, tables, scratch.solver[0], scratch.held[0],
+        scratch.plays,
+    )  # fmt: skip
     if sure >= 0:
         return sure
     describe(
         view, ids, tables, scratch.scene[0], scratch.holders, scratch.sums, scratch.plans,
         scratch.facts, scratch.skip,
     )  # fmt: skip
+    guard(view, ids, tables, scratch)
     row = weights[situation(view)]
     best, most = np.int64(ids[0]), -1e18
     for j in range(ids.shape[0]):
@@ -112,13 +131,20 @@ def choose_play(view, ids, weights, tables, scratch):
 def choose_filling(view, ids, tables, scratch):
     """Which natural card a further wild stands in for: what leaves the best hand, else none.
 
-    A bomb is made with as few wilds as possible, since more of them make it weaker.
+    A bomb is made with as few wilds as possible, since more of them make it weaker; so is a play of
+    a certain win, which was found that way.
     """
     play = tables[0].actions[view.pending]
     best, least = _WILD_DONE, 1e18
     if play.category == _BOMB:
         return best
     count_cards(view, scratch.holders, scratch.chances)
+    sure = certain_win(
+        view, ids, scratch.holders, scratch.rooms, tables, scratch.solver[0], scratch.held[0],
+        scratch.plays,
+    )  # fmt: skip
+    if sure >= 0:
+        return best
     own = max(min(np.int64(view.wild), 12), 0)
     for j in range(ids.shape[0] - 1, -1, -1):
         wilds = view.pending_wilds

@@ -12,13 +12,30 @@ from numba import from_dtype, types
 
 from agents.planner_jit import njit
 from agents.planner_odds import T_HOLDER
+from ddz_env._jit import records
 from ddz_env.cards import WILD
 from ddz_env.catalogue import Category
 from ddz_env.moves import (
-    JOKERS, MAX_LEGAL, ONES, RANKS, T_IDS, T_INT, T_PARAMS, T_TABLES, T_U64, after, at_least,
-    contains, count_ones, hand_size, lacking, list_leads,
+    JOKERS,
+    MAX_LEGAL,
+    RANKS,
+    T_IDS,
+    T_INT,
+    T_PARAMS,
+    T_TABLES,
+    T_U64,
+    after,
+    at_least,
+    contains,
+    count_ones,
+    hand_size,
+    lacking,
+    list_leads,
 )  # fmt: skip
+from ddz_env.rules import PARAMS, PRESETS
+from ddz_env.state import Phase
 from ddz_env.view import T_VIEW
+from ddz_env.wild import T_HELD, list_wild_leads, look
 
 U64 = np.uint64
 BUDGET = 3000
@@ -28,7 +45,7 @@ _PAIR_KICKERS = (
     int(Category.TRIO_WITH_PAIR), int(Category.AIRPLANE_WITH_PAIRS),
     int(Category.FOUR_WITH_TWO_PAIRS),
 )  # fmt: skip
-_JOKERS_WILD = 13
+_JOKERS_WILD, _FILL = 13, int(Phase.FILL)
 _UNKNOWN, _SAFE, _BEATABLE = 0, 1, 2
 
 SOLVER = np.dtype(
@@ -298,6 +315,16 @@ def survey(solver, view, holders):
             solver.pool -= holders[who].known
 
 
+@njit([types.boolean(T_SOLVER, T_VIEW, T_INT, T_IDS, T_TABLES)])
+def wins_with(solver, view, action, plays, tables):
+    """Whether a play made now leaves a certain win."""
+    solver.follows, solver.depth = 1, 1
+    solver.cut[0] = action
+    solver.beatable = 1 if beatable(solver, action, tables) else 0
+    left = after(view.hand, tables[0].actions[action].need)
+    return cut_up(solver, left, plays, tables)
+
+
 @njit([types.boolean(T_SOLVER, T_VIEW, T_IDS, T_IDS, T_TABLES)])
 def try_all(solver, view, ids, plays, tables):
     """Search for a certain win against the opponents of the solver."""
@@ -316,49 +343,44 @@ def try_all(solver, view, ids, plays, tables):
     if solver.bombs == 1 and bombs == 0:
         return False
     solver.most = 1 + bombs if solver.bombs == 1 else 3
-    solver.depth, solver.beatable = 0, 0
-    if view.last_seat < 0:
-        solver.follows = 0
-        return cut_up(solver, view.hand, plays, tables)
-    solver.follows = 1
-    for j in range(ids.shape[0] - 1, 0, -1):
-        action = np.int64(ids[j])
-        solver.cut[0], solver.depth = action, 1
-        solver.beatable = 1 if beatable(solver, action, tables) else 0
-        left = after(view.hand, tables[0].actions[action].need)
-        if cut_up(solver, left, plays, tables):
+    if view.phase == _FILL:
+        return wins_with(solver, view, np.int64(view.pending), plays, tables)
+    if view.last_seat >= 0:
+        for j in range(ids.shape[0] - 1, 0, -1):
+            if wins_with(solver, view, np.int64(ids[j]), plays, tables):
+                return True
+        return False
+    solver.follows, solver.depth, solver.beatable = 0, 0, 0
+    if not cut_up(solver, view.hand, plays, tables):
+        return False
+    for j in range(ids.shape[0]):
+        if ids[j] == solver.answer:
             return True
     return False
 
 
-@njit([types.uint64(T_U64, T_INT)])
-def naturally(hand, wild):
-    """A packed hand with its wild cards as cards of their own rank."""
-    n = hand >> U64(4 * WILD)
-    return hand - (n << U64(4 * WILD)) + (n << U64(4 * max(wild, 0)))
-
-
-@njit([types.int64(T_VIEW, T_IDS, T_HOLDER[::1], T_PARAMS, T_TABLES, T_SOLVER, T_IDS)])
-def certain_win(view, ids, holders, params, tables, solver, plays):
-    """The choice of a decision of card play that wins for certain, -1 when none is found.
+@njit([types.int64(T_VIEW, T_IDS, T_HOLDER[::1], T_PARAMS[::1], T_TABLES, T_SOLVER, T_HELD, T_IDS)])
+def certain_win(view, ids, holders, rooms, tables, solver, held, plays):
+    """The play that wins for certain, -1 when none is found; while filling, of the play begun.
 
     Args:
-        view: the view.
+        view: the view, in the play or while filling.
         ids: its legal ids.
         holders: what the others hold (`planner_odds.count_cards`).
-        params: of a room with the same plays, without wild cards.
+        rooms: of `solver_rooms`.
         tables: the catalogue's `TABLES`.
         solver: scratch.
+        held: scratch.
         plays: scratch, `int32[MAX_LEGAL]`.
     """
     survey(solver, view, holders)
-    if view.last_seat < 0:
-        solver.n = ids.shape[0]
-        for j in range(solver.n):
-            plays[j] = ids[j]
+    if wilds_in(view.hand, solver.wild) > 0:
+        params = rooms[3 if view.wild == _JOKERS_WILD else 2]
+        look(view.hand, np.int64(view.wild), params, held)
+        solver.n = list_wild_leads(held, params, tables, plays)
     else:
-        hand = naturally(view.hand, np.int64(view.wild))
-        solver.n = list_leads(hand, params, tables, plays)
+        params = rooms[1 if view.turned_rank >= 0 else 0]
+        solver.n = list_leads(view.hand, params, tables, plays)
     solver.first = 0
     if try_all(solver, view, ids, plays, tables):
         return solver.answer
@@ -366,3 +388,20 @@ def certain_win(view, ids, holders, params, tables, solver, plays):
         return -1
     solver.first = 1  # a sensible partner lets a certain win pass
     return solver.answer if try_all(solver, view, ids, plays, tables) else -1
+
+
+def solver_rooms() -> np.ndarray:
+    """The rooms whose plays the search takes for possible: `PARAMS[4]`.
+
+    A view does not say which room it is of. Without wild cards: all plays, or where a card was
+    turned up those of `jj_classic`; with them: `crazy_laizi`, whose wilds can do least, also with
+    the jokers wild.
+    """
+    crazy = PRESETS["crazy_laizi"]
+    rooms = (PRESETS["play_only"], PRESETS["jj_classic"], crazy, crazy.replace(wild="jokers"))
+    table = records(PARAMS, len(rooms))
+    for row, room in zip(table, rooms, strict=True):
+        values = room.params()
+        for name in PARAMS.names or ():
+            row[name] = getattr(values, name)
+    return table
