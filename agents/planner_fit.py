@@ -61,7 +61,7 @@ class Command:
     seed: int = 300
     """Seed of the deals."""
     weights: Path = Path(__file__).parent / "planner_weights.csv"
-    """The table to start from and to write."""
+    """The table to start from and to write; one that does not exist starts with zeros."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,9 @@ def main(arguments: list[str] | None = None) -> int:
         rules = play_alone(load_rules(command.rules, ()))
         if command.rounds < 1 or command.games < 100:
             raise DdzError("expected --rounds from 1 and --games from 100")
-        weights = read_weights(command.weights)
+        weights = np.zeros((len(SITUATIONS), K))
+        if command.weights.exists():
+            weights = read_weights(command.weights)
     except DdzError as error:
         print(f"planner_fit: {error}", file=sys.stderr)
         return 2

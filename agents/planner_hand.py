@@ -32,60 +32,34 @@ PLAN = np.dtype(
 )
 """The best way found to play a hand out."""
 T_PLAN = from_dtype(PLAN)
-T_SUMS = types.float64[:, ::1]
+T_SUMS, T_TALLY = types.float64[:, ::1], types.float64[::1]
+DEPTH, TOP = 8, 0.1
+"""Chains taken out at most; below this chance of being beaten a play is a top."""
 PLAY, BOMB_WORTH, CARRY = 0.5, 0.9, 0.02
 """Cost of a play beside its chance of being beaten; what a bomb takes off; the cost of a rank that
 is carried as a kicker."""
 
 
-@njit([types.void(T_U64, T_INT, T_U64, T_HOLDER, types.float64[::1], T_PLAN)])
-def leaf(hand, airplanes, pairs_carried, foe, sums, plan):
-    """Count a hand without chains and keep the way to play it if it is the best so far.
+@njit([types.void(T_U64, T_INT, T_HOLDER, T_TALLY)])
+def add_all(ranks, copies, foe, tally):
+    """Count the plays of 1, 2, 3 or 4 cards of the marked ranks: plays, answers, worst, tops."""
+    while ranks != U64(0):
+        rank = lowest(ranks)
+        ranks &= ranks - U64(1)
+        a = foe.solo[rank] if copies == 1 else foe.pair[min(rank, 12)]
+        if copies > 2:
+            a = foe.trio[rank] if copies == 3 else foe.bomb[rank]
+        tally[0] += 1.0
+        tally[1] += a
+        tally[2] = max(tally[2], a)
+        if a < TOP and copies < 4:
+            tally[3] += 1.0
 
-    Args:
-        hand: packed hand, chains taken out.
-        airplanes: trios in airplanes taken out before, which may carry kickers too.
-        pairs_carried: 1 where the room's trios may carry pairs.
-        foe: the opponents.
-        sums: of the chains taken out: plays, answers, worst, tops.
-        plan: the best so far.
-    """
-    one, two, three = at_least(hand, 1), at_least(hand, 2), at_least(hand, 3)
-    fours = at_least(hand, 4)
-    solos, pairs, trios = one & ~two, two & ~three, three & ~fours
-    plays, answers, worst, tops = sums[0], sums[1], sums[2], sums[3]
-    bombs, carried = 0, 0.0
-    if hand & JOKERS == JOKERS:
-        solos &= ~JOKERS
-        bombs += 1
-        plays += 1
-    slots = airplanes
-    while trios != U64(0):
-        rank = lowest(trios)
-        trios &= trios - U64(1)
-        a = foe.trio[rank]
-        plays += 1
-        answers += a
-        worst = max(worst, a)
-        tops += 1.0 if a < 0.1 else 0.0
-        slots += 1
-    while fours != U64(0):
-        rank = lowest(fours)
-        fours &= fours - U64(1)
-        n_solos, n_pairs = count_ones(solos), count_ones(pairs)
-        # A four carries two solos where that leaves a single play.
-        if bombs == 0 and plays == 0.0 and fours == U64(0) and slots == 0:
-            alone = (n_solos == 2 and n_pairs == 0) or (n_solos == 0 and 0 < n_pairs <= 2)
-            if n_pairs == 2 and pairs_carried == U64(0):
-                alone = False
-            if alone:
-                solos, pairs = U64(0), U64(0)
-                plays += 1
-                continue
-        plays += 1
-        bombs += 1
-        answers += foe.bomb[rank]
-        worst = max(worst, foe.bomb[rank])
+
+@njit([types.Tuple((T_U64, T_U64, types.float64))(T_U64, T_U64, T_INT, T_U64, T_HOLDER)])
+def carry(solos, pairs, slots, pairs_carried, foe):
+    """(solos, pairs) that are left, and the ranks carried, when trios take the worst of them."""
+    carried = 0.0
     while slots > 0 and (solos | pairs) != U64(0):
         slots -= 1
         rs = lowest(solos) if solos != U64(0) else 15
@@ -100,27 +74,57 @@ def leaf(hand, airplanes, pairs_carried, foe, sums, plan):
         else:
             pairs &= pairs - U64(1)
             carried += 2 * rp
-    solo_plays, pair_plays = count_ones(solos), count_ones(pairs)
-    while solos != U64(0):
-        a = foe.solo[lowest(solos)]
-        solos &= solos - U64(1)
-        plays += 1
-        answers += a
-        worst = max(worst, a)
-        tops += 1.0 if a < 0.1 else 0.0
-    while pairs != U64(0):
-        a = foe.pair[lowest(pairs)]
-        pairs &= pairs - U64(1)
-        plays += 1
-        answers += a
-        worst = max(worst, a)
-        tops += 1.0 if a < 0.1 else 0.0
-    cost = PLAY * plays + answers - BOMB_WORTH * bombs + CARRY * carried
-    if plays == 1:
+    return solos, pairs, carried
+
+
+@njit([types.boolean(T_U64, T_U64, T_U64, T_U64)])
+def one_four(fours, solos, pairs, pairs_carried):
+    """Whether one four and what it carries are the whole hand, as a single play."""
+    if count_ones(fours) != 1:
+        return False
+    if pairs == U64(0):
+        return count_ones(solos) == 2
+    return solos == U64(0) and count_ones(pairs) <= (1 if pairs_carried == U64(0) else 2)
+
+
+@njit([types.void(T_U64, T_INT, T_U64, T_HOLDER, T_TALLY, T_TALLY, T_PLAN)])
+def leaf(hand, airplanes, pairs_carried, foe, sums, tally, plan):
+    """Count a hand without chains and keep the way to play it if it is the best so far.
+
+    Args:
+        hand: packed hand, chains taken out.
+        airplanes: trios in airplanes taken out before, which may carry kickers too.
+        pairs_carried: 1 where the room's trios may carry pairs.
+        foe: the opponents.
+        sums: of the chains taken out: plays, answers, worst, tops.
+        tally: scratch of the same form.
+        plan: the best so far.
+    """
+    one, two, three = at_least(hand, 1), at_least(hand, 2), at_least(hand, 3)
+    fours = at_least(hand, 4)
+    solos, pairs, trios = one & ~two, two & ~three, three & ~fours
+    tally[:] = sums
+    bombs = count_ones(fours)
+    if hand & JOKERS == JOKERS:
+        solos &= ~JOKERS
+        bombs += 1
+        tally[0] += 1.0
+    add_all(trios, 3, foe, tally)
+    if tally[0] == 0.0 and one_four(fours, solos, pairs, pairs_carried):
+        fours, solos, pairs, bombs = U64(0), U64(0), U64(0), 0
+        tally[0] = 1.0
+    add_all(fours, 4, foe, tally)
+    slots = airplanes + count_ones(trios)
+    solos, pairs, carried = carry(solos, pairs, slots, pairs_carried, foe)
+    add_all(solos, 1, foe, tally)
+    add_all(pairs, 2, foe, tally)
+    cost = PLAY * tally[0] + tally[1] - BOMB_WORTH * bombs + CARRY * carried
+    if tally[0] == 1.0:
         cost = -10.0
     if cost < plan.cost:
-        plan.cost, plan.plays, plan.answers, plan.worst = cost, np.int64(plays), answers, worst
-        plan.bombs, plan.tops, plan.solos, plan.pairs = bombs, tops, solo_plays, pair_plays
+        plan.cost, plan.plays, plan.answers = cost, np.int64(tally[0]), tally[1]
+        plan.worst, plan.tops, plan.bombs = tally[2], tally[3], bombs
+        plan.solos, plan.pairs = count_ones(solos), count_ones(pairs)
 
 
 _T_SEARCH = types.void(T_U64, T_INT, T_INT, T_U64, T_HOLDER, T_SUMS, T_INT, T_PLAN)
@@ -129,7 +133,7 @@ _T_SEARCH = types.void(T_U64, T_INT, T_INT, T_U64, T_HOLDER, T_SUMS, T_INT, T_PL
 @njit([_T_SEARCH])
 def search(hand, airplanes, option, pairs_carried, foe, sums, depth, plan):
     """Try all sets of chains from an option on (16 * kind + first rank), airplanes first."""
-    leaf(hand, airplanes, pairs_carried, foe, sums[depth], plan)
+    leaf(hand, airplanes, pairs_carried, foe, sums[depth], sums[DEPTH], plan)
     for kind in range(option >> 4, 3):
         copies = 3 - kind
         shortest = (2, 3, 5)[kind]
@@ -146,14 +150,14 @@ def search(hand, airplanes, option, pairs_carried, foe, sums, depth, plan):
             while (held >> U64(4 * (first + longest))) & U64(1):
                 longest += 1
             for length in range(longest, shortest - 1, -1):
-                if plan.left <= 0 or depth + 1 >= sums.shape[0]:
+                if plan.left <= 0 or depth + 1 >= DEPTH:
                     return
                 plan.left -= 1
                 a = foe.chain[copies - 1, length, first + length - 1]
                 sums[depth + 1, 0] = sums[depth, 0] + 1.0
                 sums[depth + 1, 1] = sums[depth, 1] + a
                 sums[depth + 1, 2] = max(sums[depth, 2], a)
-                sums[depth + 1, 3] = sums[depth, 3] + (1.0 if a < 0.1 else 0.0)
+                sums[depth + 1, 3] = sums[depth, 3] + (1.0 if a < TOP else 0.0)
                 chain = ((U64(1) << U64(4 * length)) - U64(1)) // U64(15) << U64(4 * first)
                 carry = airplanes + length if kind == 0 else airplanes
                 search(
@@ -171,7 +175,7 @@ def plan_hand(hand, pairs_carried, budget, foe, sums, plan):
         pairs_carried: 1 where the room's trios may carry pairs.
         budget: chains to try at most.
         foe: the opponents.
-        sums: scratch, `float64[8, 4]`.
+        sums: scratch, `float64[DEPTH + 1, 4]`.
         plan: the result.
     """
     plan.cost = 1e9

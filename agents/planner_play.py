@@ -6,10 +6,10 @@ import numpy as np
 from numba import types
 
 from agents.planner_features import SCENE, T_SCENE, K, describe, situation
-from agents.planner_hand import PLAN, T_PLAN, T_SUMS, plan_wild
+from agents.planner_hand import DEPTH, PLAN, T_PLAN, T_SUMS, plan_wild
 from agents.planner_jit import njit
 from agents.planner_odds import CHANCES, HOLDER, T_CHANCES, T_HOLDER, count_cards
-from agents.planner_wins import SOLVER, T_SOLVER, certain_win, solver_rooms
+from agents.planner_wins import SOLVER, T_SOLVER, certain_win
 from ddz_env._jit import records
 from ddz_env.catalogue import CHOICES, Category
 from ddz_env.moves import (
@@ -22,6 +22,7 @@ from ddz_env.moves import (
     hand_size,
     wild_cards,
 )  # fmt: skip
+from ddz_env.rules import PARAMS, PRESETS
 from ddz_env.view import T_VIEW
 from ddz_env.wild import HELD, T_HELD
 
@@ -34,11 +35,11 @@ class Scratch(NamedTuple):
     """What the kernels read and write beside a decision."""
 
     chances: np.ndarray  # `planner_odds.CHANCES`
-    rooms: np.ndarray  # `planner_wins.solver_rooms`
+    rooms: np.ndarray  # PARAMS[4], `solver_rooms`
     scene: np.ndarray  # SCENE[1]
     holders: np.ndarray  # HOLDER[4]
     plans: np.ndarray  # PLAN[1]
-    sums: np.ndarray  # float64[8, 4]
+    sums: np.ndarray  # float64[DEPTH + 1, 4]
     solver: np.ndarray  # SOLVER[1]
     held: np.ndarray  # HELD[1]
     plays: np.ndarray  # int32[MAX_LEGAL]
@@ -55,11 +56,28 @@ T_SCRATCH = types.NamedTuple(
 )  # fmt: skip
 
 
+def solver_rooms() -> np.ndarray:
+    """The rooms whose plays the search takes for possible: `PARAMS[4]`.
+
+    A view does not say which room it is of. Without wild cards: all plays, or where a card was
+    turned up those of `jj_classic`; with them: `crazy_laizi`, whose wilds can do least, also with
+    the jokers wild.
+    """
+    crazy = PRESETS["crazy_laizi"]
+    rooms = (PRESETS["play_only"], PRESETS["jj_classic"], crazy, crazy.replace(wild="jokers"))
+    table = records(PARAMS, len(rooms))
+    for row, room in zip(table, rooms, strict=True):
+        values = room.params()
+        for name in PARAMS.names or ():
+            row[name] = getattr(values, name)
+    return table
+
+
 def make_scratch() -> Scratch:
     """Scratch for decisions with few choices; `with_room` makes room for more."""
     return Scratch(
         CHANCES, solver_rooms(), records(SCENE, 1), records(HOLDER, 4), records(PLAN, 1),
-        np.zeros((8, 4)), records(SOLVER, 1), records(HELD, 1),
+        np.zeros((DEPTH + 1, 4)), records(SOLVER, 1), records(HELD, 1),
         np.zeros(MAX_LEGAL, np.int32),
         np.zeros((64, K)), np.zeros(64, np.bool_),
     )  # fmt: skip

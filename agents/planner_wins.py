@@ -12,7 +12,6 @@ from numba import from_dtype, types
 
 from agents.planner_jit import njit
 from agents.planner_odds import T_HOLDER
-from ddz_env._jit import records
 from ddz_env.cards import WILD
 from ddz_env.catalogue import Category
 from ddz_env.moves import (
@@ -32,7 +31,6 @@ from ddz_env.moves import (
     lacking,
     list_leads,
 )  # fmt: skip
-from ddz_env.rules import PARAMS, PRESETS
 from ddz_env.state import Phase
 from ddz_env.view import T_VIEW
 from ddz_env.wild import T_HELD, list_wild_leads, look
@@ -367,7 +365,7 @@ def certain_win(view, ids, holders, rooms, tables, solver, held, plays):
         view: the view, in the play or while filling.
         ids: its legal ids.
         holders: what the others hold (`planner_odds.count_cards`).
-        rooms: of `solver_rooms`.
+        rooms: of `planner_play.solver_rooms`.
         tables: the catalogue's `TABLES`.
         solver: scratch.
         held: scratch.
@@ -388,20 +386,3 @@ def certain_win(view, ids, holders, rooms, tables, solver, held, plays):
         return -1
     solver.first = 1  # a sensible partner lets a certain win pass
     return solver.answer if try_all(solver, view, ids, plays, tables) else -1
-
-
-def solver_rooms() -> np.ndarray:
-    """The rooms whose plays the search takes for possible: `PARAMS[4]`.
-
-    A view does not say which room it is of. Without wild cards: all plays, or where a card was
-    turned up those of `jj_classic`; with them: `crazy_laizi`, whose wilds can do least, also with
-    the jokers wild.
-    """
-    crazy = PRESETS["crazy_laizi"]
-    rooms = (PRESETS["play_only"], PRESETS["jj_classic"], crazy, crazy.replace(wild="jokers"))
-    table = records(PARAMS, len(rooms))
-    for row, room in zip(table, rooms, strict=True):
-        values = room.params()
-        for name in PARAMS.names or ():
-            row[name] = getattr(values, name)
-    return table
