@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from agents.endgame_moves import (
+from agents.endgame_moves import add_filled, bombs_at_most, list_moves, open_moves, plays_of
+from agents.endgame_search import enter, search
+from agents.endgame_table import (
     CALLS,
     FARMERS_NONE,
     LANDLORD_NONE,
@@ -27,17 +29,9 @@ from agents.endgame_moves import (
     T_WORK,
     WILD_RANK,
     Work,
-    bombs_at_most,
+    links_of,
     make_work,
-)
-from agents.endgame_search import (
-    add_filled,
-    enter,
-    list_moves,
-    meta_of,
-    open_moves,
-    plays_of,
-    search,
+    write_key,
 )
 from ddz_env import core
 from ddz_env._jit import njit, records
@@ -73,6 +67,7 @@ def _set_root(states, row, goal, params, tables, work):
         hand = state.hands[(lord + role) % 3]
         frame.hands[role] = hand
         frame.plays[role] = plays_of(hand)
+        frame.links[role] = links_of(hand)
     frame.turn = (state.turn - lord + 3) % 3
     frame.last_role, frame.last, frame.last_cards = -1, 0, U64(0)
     if state.last_seat >= 0:
@@ -86,10 +81,15 @@ def _set_root(states, row, goal, params, tables, work):
         frame.spring = frame.spring | FARMERS_NONE
     frame.start, frame.end, frame.before = 0, -1, 0
     frame.most_proof, frame.most_disproof = SURE, SURE
-    frame.meta = meta_of(
-        np.int64(frame.turn), np.int64(frame.last_role), np.int64(frame.last), frame.last_cards,
-        goal, np.int64(frame.spring), params, tables,
-    )  # fmt: skip
+    # A move that led here would have this key.
+    move = work.moves[0]
+    move.turn, move.last_role = frame.turn, frame.last_role
+    move.last, move.last_cards = frame.last, frame.last_cards
+    move.goal, move.spring = frame.goal, frame.spring
+    links = frame.links[0] | frame.links[1] | frame.links[2]
+    write_key(move, frame.hands[0], frame.hands[1], frame.hands[2], links, params, tables)
+    for k in range(4):
+        frame.key[k] = move.key[k]
 
 
 @njit([types.boolean(T_STATES, T_INT, T_INT, T_PARAMS, T_TABLES, T_WORK)])
@@ -111,7 +111,7 @@ def _open_root(states, row, goal, params, tables, work):
         )  # fmt: skip
     if end < 0:
         return False
-    open_moves(0, end, params, tables, work)
+    open_moves(0, end, True, params, tables, work)
     return True
 
 
@@ -172,7 +172,7 @@ def _move_value(j, limit, params, tables, work):
     """WIN, LOSS or UNKNOWN of a move of frame 0, for who makes it."""
     move, lord = work.moves[j], work.frames[0].turn == 0
     if move.proof != 0 and move.disproof != 0:
-        enter(0, j, SURE, SURE, params, tables, work)
+        enter(0, j, SURE, SURE, work)
         if not search(1, limit, params, tables, work):
             return UNKNOWN
         move.proof, move.disproof = work.frames[1].proof, work.frames[1].disproof
