@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from agents.endgame_moves import add_filled, bombs_at_most, list_moves, open_moves, plays_of
+from agents.endgame_moves import add_filled, list_moves, open_moves
+from agents.endgame_rules import bombs_at_most, plays_of
 from agents.endgame_search import enter, search
 from agents.endgame_table import (
     CALLS,
