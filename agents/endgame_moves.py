@@ -25,7 +25,6 @@ from agents.endgame_table import (
     write_key,
 )
 from ddz_env._jit import njit
-from ddz_env.catalogue import Category
 from ddz_env.moves import (
     T_INT,
     T_PARAMS,
@@ -49,8 +48,6 @@ from ddz_env.wild import (
 
 U64 = np.uint64
 T_BOOL = types.boolean
-_BOMB, _ROCKET = int(Category.BOMB), int(Category.ROCKET)
-_BARE = tuple(c in (1, 2, 3, 6, 7, 8) for c in range(15))  # categories without kickers, no bombs
 
 
 @njit([types.void(T_FRAME, T_MOVE, T_PARAMS)])
