@@ -40,9 +40,9 @@ from numba import types
 
 from agents.base import AgentError
 from agents.planner_calls import ESTIMATES, LEVELS, T_ROWS_OF, choose_before
-from agents.planner_jit import njit
 from agents.planner_play import T_SCRATCH, choose_filling, choose_play, make_scratch, with_room
 from agents.planner_weights import read_weights
+from ddz_env._jit import njit
 from ddz_env.catalogue import TABLES
 from ddz_env.moves import T_IDS, T_TABLES
 from ddz_env.state import Phase

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import types
 
-from agents.planner_jit import njit
+from ddz_env._jit import njit
 from ddz_env.cards import HAND_SIZE
 from ddz_env.decompose import THOROUGH, plays_to_go_wild
 from ddz_env.moves import JOKERS, T_IDS, T_U64, at_least, count_ones

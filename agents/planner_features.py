@@ -8,8 +8,8 @@ import numpy as np
 from numba import from_dtype, types
 
 from agents.planner_hand import NATURAL, T_PLAN, T_SUMS, plan_hand, plan_wild
-from agents.planner_jit import njit
 from agents.planner_odds import T_HOLDER
+from ddz_env._jit import njit
 from ddz_env.catalogue import FIRST_PLAY, Category
 from ddz_env.moves import (
     JOKERS,

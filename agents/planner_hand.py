@@ -9,8 +9,8 @@ with low pairs, and a chain that costs two high solos is not always good.
 import numpy as np
 from numba import from_dtype, types
 
-from agents.planner_jit import njit
 from agents.planner_odds import T_HOLDER
+from ddz_env._jit import njit
 from ddz_env.moves import CHAIN, JOKERS, T_INT, T_U64, at_least, count_ones, lowest
 
 U64 = np.uint64

@@ -10,7 +10,7 @@ from math import comb
 import numpy as np
 from numba import from_dtype, types
 
-from agents.planner_jit import njit
+from ddz_env._jit import njit
 from ddz_env.moves import T_INT, T_U64, hand_size
 from ddz_env.view import T_VIEW
 

@@ -7,10 +7,9 @@ from numba import types
 
 from agents.planner_features import SCENE, T_SCENE, K, describe, situation
 from agents.planner_hand import DEPTH, PLAN, T_PLAN, T_SUMS, plan_wild
-from agents.planner_jit import njit
 from agents.planner_odds import CHANCES, HOLDER, T_CHANCES, T_HOLDER, count_cards
 from agents.planner_wins import SOLVER, T_SOLVER, certain_win
-from ddz_env._jit import records
+from ddz_env._jit import njit, records
 from ddz_env.catalogue import CHOICES, Category
 from ddz_env.moves import (
     MAX_LEGAL,

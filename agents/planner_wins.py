@@ -10,8 +10,8 @@ cards, in any room, as far as their numbers of cards allow.
 import numpy as np
 from numba import from_dtype, types
 
-from agents.planner_jit import njit
 from agents.planner_odds import T_HOLDER
+from ddz_env._jit import njit
 from ddz_env.cards import WILD
 from ddz_env.catalogue import Category
 from ddz_env.moves import (
