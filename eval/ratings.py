@@ -10,7 +10,9 @@ together by maximum likelihood: the model of Bradley and Terry (1952) with landl
 two kinds of players. A weak prior keeps the strength finite of an agent that lost or won
 everything. Strengths count from their mean: the sum of all L is 0, the sum of all F too, so more
 results move strength between agents and never add any. In Elo points: 400 of them are odds of ten
-to one. Intervals resample deals, the same deals for all pairings that share them.
+to one. Intervals resample deals, the same deals for all pairings that share them. Where the results
+leave something open it is not given: two agents, or one against all others, tell how strong each is
+over both roles, not in which.
 
 With calling, an agent's strength as landlord holds for the hands that it chose to play; compare
 card play alone with `--calls`, or the score.
@@ -65,6 +67,7 @@ class Rating:
     """The mean of both strengths: how it does over both roles."""
     ci: tuple[float, float]
     landlord: float
+    """NaN, as `farmers`, where the results tell the mean of both only."""
     landlord_ci: tuple[float, float]
     farmers: float
     farmers_ci: tuple[float, float]
@@ -81,7 +84,8 @@ class Ratings:
     """How much the room favours landlords, Elo points: b."""
     bias_ci: tuple[float, float]
     chances: dict[str, list[list[float]]] = field(default_factory=dict)
-    """`landlord[i][j]`: the fitted chance that agent i as landlord beats farmers of agent j."""
+    """`landlord[i][j]`: the fitted chance that agent i as landlord beats farmers of agent j, in the
+    order of `agents`; NaN where the results don't tell."""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON types."""
@@ -188,13 +192,28 @@ def fit(design: np.ndarray, wins: np.ndarray, games: np.ndarray, start: np.ndarr
     return minimize(loss, start, jac=True, hess=curvature, method="trust-exact").x
 
 
-def centred(theta: np.ndarray) -> np.ndarray:
-    """Parameters `float[..., 1 + 2 N]` with the sums of all L and of all F exactly at 0."""
-    n = (theta.shape[-1] - 1) // 2
-    lords, farmers = theta[..., 1 : n + 1], theta[..., n + 1 :]
-    means = lords.mean(axis=-1, keepdims=True), farmers.mean(axis=-1, keepdims=True)
-    bias = theta[..., :1] + means[0] - means[1]
-    return np.concatenate([bias, lords - means[0], farmers - means[1]], axis=-1)
+def centring(n: int) -> np.ndarray:
+    """What turns parameters of `n` agents into b, L and F with the sums of all L and all F at 0.
+
+    Returns:
+        `float[1 + 2 n, 1 + 2 n]`, to be multiplied by parameters.
+    """
+    about = np.eye(n) - 1 / n
+    made = np.zeros((1 + 2 * n, 1 + 2 * n))
+    made[0] = np.r_[1.0, np.full(n, 1 / n), np.full(n, -1 / n)]
+    made[1 : n + 1, 1 : n + 1] = made[n + 1 :, n + 1 :] = about
+    return made
+
+
+def are_told(design: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Which weighted sums of parameters follow from the results, `bool[S]`.
+
+    Args:
+        design: `float[T, P]`, what the results are about.
+        sums: their weights, `float[S, P]`.
+    """
+    explained = np.linalg.lstsq(design.T, sums.T, rcond=None)[0]
+    return np.abs(design.T @ explained - sums.T).max(axis=0) < 1e-9
 
 
 def resampled(outcomes: Outcomes, resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -226,46 +245,59 @@ def rate(results: Sequence[Games], resamples: int = RESAMPLES, seed: int = 0) ->
     best = fit(design, wins, games, np.zeros(design.shape[1]))
     drawn = zip(*resampled(outcomes, resamples, seed), strict=True)
     draws = [fit(design, w, g, best) for w, g in drawn]
-    theta, spread = centred(best) * ELO, centred(np.array(draws)) * ELO
-    return _ratings(outcomes, theta, spread, wins, games)
+    return _ratings(outcomes, best, np.array(draws))
 
 
-def _ratings(
-    outcomes: Outcomes, theta: np.ndarray, spread: np.ndarray, wins: np.ndarray, games: np.ndarray
-) -> Ratings:
-    """Ratings from parameters `float[P]` and their resamples `float[R, P]`, in Elo points."""
-    n = len(outcomes.names)
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    """The middle 95% of resamples."""
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
 
-    def interval(values: np.ndarray) -> tuple[float, float]:
-        low, high = np.percentile(values, [2.5, 97.5])
-        return float(low), float(high)
 
+def _ratings(outcomes: Outcomes, best: np.ndarray, draws: np.ndarray) -> Ratings:
+    """Ratings from parameters `float[P]` and their resamples `float[R, P]`."""
+    n, design = len(outcomes.names), outcomes.design()
+    wins, games = outcomes.wins.sum(axis=1), outcomes.games.sum(axis=1)
+    centre = centring(n)
+    untold = np.where(are_told(design, centre), ELO, np.nan)
+    theta, spread = centre @ best * untold, draws @ centre.T * untold
+    roles = centre[1 : n + 1] + centre[n + 1 :]
+    both, both_spread = roles @ best * ELO / 2, draws @ roles.T * ELO / 2
     found = []
     for i, name in enumerate(outcomes.names):
         lord, farmer = 1 + i, 1 + n + i
         as_lord = outcomes.sides[:, 0] == i
         as_farmer = (outcomes.sides[:, 1:] == i).any(axis=1)
-        roles = [(wins[rows].sum(), games[rows].sum()) for rows in (as_lord, as_farmer)]
+        counts = [(wins[rows].sum(), games[rows].sum()) for rows in (as_lord, as_farmer)]
         found.append(
             Rating(
                 agent=name,
                 games=int(games[as_lord | as_farmer].sum()),
-                rating=float(theta[lord] + theta[farmer]) / 2,
-                ci=interval((spread[:, lord] + spread[:, farmer]) / 2),
+                rating=float(both[i]),
+                ci=_interval(both_spread[:, i]),
                 landlord=float(theta[lord]),
-                landlord_ci=interval(spread[:, lord]),
+                landlord_ci=_interval(spread[:, lord]),
                 farmers=float(theta[farmer]),
-                farmers_ci=interval(spread[:, farmer]),
-                bounded=all(0 < won < played for won, played in roles),
+                farmers_ci=_interval(spread[:, farmer]),
+                bounded=all(0 < won < played for won, played in counts),
             )
         )
     order = sorted(range(n), key=lambda i: (-found[i].rating, found[i].agent))
-    lords, farmers = theta[1 : n + 1][order], theta[n + 1 :][order]
-    chance = expit((theta[0] + lords[:, None] - farmers[None, :]) / ELO)
+    meetings = np.zeros((n * n, 1 + 2 * n))
+    for k, (i, j) in enumerate((i, j) for i in order for j in order):
+        meetings[k, [0, 1 + i, 1 + n + j]] = 1, 1, -1
+    chances = np.where(are_told(design, meetings), expit(meetings @ best), np.nan)
     return Ratings(
-        [found[i] for i in order], float(theta[0]), interval(spread[:, 0]),
-        {"landlord": chance.tolist()},
-    )  # fmt: skip
+        agents=[found[i] for i in order],
+        bias=float(theta[0]),
+        bias_ci=_interval(spread[:, 0]),
+        chances={"landlord": chances.reshape(n, n).tolist()},
+    )
+
+
+def shown(value: float, ci: tuple[float, float]) -> str:
+    """A rating with its interval."""
+    return f"{value:+.0f} [{ci[0]:+.0f}, {ci[1]:+.0f}]"
 
 
 def table(ratings: Ratings) -> Table:
@@ -275,13 +307,14 @@ def table(ratings: Ratings) -> Table:
         title_justify="left",
         box=SIMPLE_HEAD,
         pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
-    grid.add_column("agent", overflow="fold")
+    grid.add_column("agent", overflow="fold", min_width=11)
     for name in ("rating", "as landlord", "as farmers", "games"):
         grid.add_column(name, justify="right", no_wrap=True)
     for r in ratings.agents:
         cells = [(r.rating, r.ci), (r.landlord, r.landlord_ci), (r.farmers, r.farmers_ci)]
-        texts = [f"{value:+.0f} [{low:+.0f}, {high:+.0f}]" for value, (low, high) in cells]
+        texts = ["-" if np.isnan(value) else shown(value, ci) for value, ci in cells]
         grid.add_row(r.agent + ("" if r.bounded else " *"), *texts, f"{r.games:,}")
     return grid
 
@@ -338,9 +371,9 @@ def main(arguments: list[str] | None = None) -> int:
         ratings = rate(games, command.resamples)
         console = Console()
         console.print(table(ratings))
-        low, high = ratings.bias_ci
-        text = f"favours landlords by {ratings.bias:+.0f} [{low:+.0f}, {high:+.0f}]"
-        console.print(f"{manifest['rules']} {text}", highlight=False)
+        if not np.isnan(ratings.bias):
+            text = f"favours landlords by {shown(ratings.bias, ratings.bias_ci)}"
+            console.print(f"{manifest['rules']} {text}", highlight=False)
         if not all(r.bounded for r in ratings.agents):
             console.print("* won or lost everything in a role: the rating is only a bound")
         if command.json is not None:

@@ -197,6 +197,26 @@ class Tally:
         return rate([Games(p.a, p.b, p.games, deals_hash) for p in self.played]).to_json()
 
 
+def checkpoints(specs: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What checkpoints among the agents say of their training, by spec, for learning curves.
+
+    Returns:
+        `run`, the folder; `minutes`, `decisions`, as far as the checkpoint holds them.
+    """
+    found = {}
+    for spec in specs:
+        path = Path(spec.partition(":")[2].partition(",")[0])
+        if path.suffix != ".pt" or not path.is_file():
+            continue
+        import torch  # only where an agent has loaded it anyway
+
+        data = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        if isinstance(data, dict) and "elapsed" in data:
+            about = {"run": str(path.parent), "minutes": round(data["elapsed"] / 60, 2)}
+            found[spec] = about | {k: data[k] for k in ("decisions", "games") if k in data}
+    return found
+
+
 def collect(manifest: dict[str, Any], played: list[Played], seed: int) -> dict[str, Any]:
     """The content of results.json, but for the command and the versions.
 
@@ -213,6 +233,7 @@ def collect(manifest: dict[str, Any], played: list[Played], seed: int) -> dict[s
         **manifest,
         "measure": "wp" if tally.fixed else "score",
         "pairings": pairings,
+        "checkpoints": checkpoints(manifest["agents"]),
         "standings": tally.standings(pairings),
         "differences": tally.differences(),
         "ratings": tally.ratings(manifest["deals_hash"]),

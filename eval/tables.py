@@ -58,13 +58,13 @@ def pairings_table(data: dict[str, Any]) -> Table:
     by_score = data["measure"] == "score"
     counted = sorted({row["deals"] for row in data["pairings"]})
     title = " to ".join(f"{n:,}" for n in counted[:: max(1, len(counted) - 1)])
-    columns = ["WP", "landlord", "farmers", "ADP", *(["score"] if by_score else []), "gain", ""]
+    columns = ["WP", "landlord", "farmers", "score" if by_score else "ADP", "gain", ""]
     made = grid(f"{data['rules']}, {title} duplicate deals each", ("agent", "against"), columns)
     for row in data["pairings"]:
         cells = [row["a"], row["b"], with_interval(row["wp"], row["ci"])]
-        cells += [number(row["landlord"]), number(row["farmers"]), number(row["adp"], 2, True)]
-        if by_score:
-            cells.append(with_interval(row["score"], row["score_ci"], 2, True))
+        cells += [number(row["landlord"]), number(row["farmers"])]
+        key = "score" if by_score else "adp"
+        cells.append(with_interval(row[key], row[f"{key}_ci"], 2, True))
         gain = row["score_gain"] if by_score else row["gain"]
         made.add_row(*cells, number(gain, 2), marks(row["warnings"]))
     return made
