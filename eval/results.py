@@ -217,14 +217,14 @@ def checkpoints(specs: Iterable[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def collect(manifest: dict[str, Any], played: list[Played], seed: int) -> dict[str, Any]:
+def collect(manifest: dict[str, Any], played: list[Played]) -> dict[str, Any]:
     """The content of results.json, but for the command and the versions.
 
     Raises:
         DdzError: every deal of a pairing was void.
     """
     rules = rules_from_dict(manifest["rules_fields"])
-    tally = Tally(played, rules, manifest["calls"] is not None, seed)
+    tally = Tally(played, rules, manifest["calls"] is not None)
     try:
         pairings = tally.pairings()
     except DdzError as error:

@@ -134,7 +134,7 @@ def read_chunk(path: Path) -> ChunkResult:
             notes, calling = json.loads(str(data["notes"]))
             lines = str(data["lines"])
             games, times = data["games"], data["times"]
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise FormatError(f"games {path}: can't be read: {error}") from error
     if games.dtype != GAME:
         raise FormatError(f"games {path}: of another version")

@@ -26,7 +26,7 @@ from ddz_env.rooms import load_rules, rules_hash, rules_to_dict
 from ddz_env.rules import RuleSet
 from ddz_env.vector import check_seed, deal_seeds
 from eval.chunks import Chunk, ChunkResult, Pairing
-from eval.cli import command_line, guarded, save_json, versions
+from eval.cli import check_folder, command_line, guarded, save_json, versions
 from eval.deal_files import deals_hash, read_deals, shuffled
 from eval.match import Deals
 from eval.results import collect, load_played, write_csv
@@ -151,6 +151,10 @@ def check(command: Command) -> Plan:
         raise DdzError("agents: the same agent twice")
     for spec in [*specs, *([command.calls] if command.calls else [])]:
         agents.load(spec, rules)
+    if command.replays is not None:
+        check_folder(command.replays.parent, "--replays")
+        if command.replays.is_dir():
+            raise DdzError(f"--replays {command.replays}: is a folder")
     deals = _deals(command, rules)
     gauntlet = command.schedule == "gauntlet"
     pairs = [(specs[0], x) for x in specs[1:]] if gauntlet else list(combinations(specs, 2))
@@ -239,7 +243,7 @@ def run(command: Command, line: str, console: Console) -> dict[str, Any]:
     play(plan, store, command.processes, console)
     played = load_played(store)
     data = {
-        **collect(store.manifest, played, command.seed),
+        **collect(store.manifest, played),
         "command": line,
         "versions": versions("numpy", "numba", "scipy", "torch"),
     }

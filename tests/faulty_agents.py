@@ -15,13 +15,17 @@ from ddz_env.bots import GreedyBot
 
 
 class Faulty:
-    """Plays as greedy does and fails in its `at`-th decision, where a batch holds it too."""
+    """Plays as greedy does and fails in its `at`-th decision, where a batch holds it too.
+
+    With `deal` it fails in every decision of that deal from its tenth on, with `seat` at that seat.
+    """
 
     hidden = True
     """Whether a batch's answer doesn't tell which decision is at fault."""
 
-    def __init__(self, at=100, once=""):
+    def __init__(self, at=100, once="", deal=-1, seat=-1):
         self.at, self.once, self.count = at, once, 0
+        self.deal, self.seat = deal, seat
         self.greedy = GreedyBot()
 
     def fail(self, views):
@@ -29,7 +33,9 @@ class Faulty:
 
     def act(self, views, legal):
         before, self.count = self.count, self.count + len(views)
-        if before < self.at <= self.count and self._first_time():
+        here = (views["deal"] == self.deal) & (views["n_history"] >= 10)
+        here &= (self.seat < 0) | (views["seat"] == self.seat)
+        if (before < self.at <= self.count and self._first_time()) or here.any():
             if len(views) > 1 and self.hidden:  # asked again one by one: the same decision fails again
                 self.count = before
             return self.fail(views, legal)
@@ -151,3 +157,26 @@ class Refuses:
 
     def act(self, views, legal):
         raise AssertionError
+
+
+class Naps:
+    """Sleeps a fixed time for every decision, then plays as greedy does."""
+
+    def __init__(self, seconds=0.001):
+        self.seconds = seconds
+
+    def act(self, views, legal):
+        time.sleep(self.seconds * len(views))
+        return GreedyBot().act(views, legal)
+
+
+class LoadsFirst:
+    """Takes half a second for the first decision of a process, as what compiles does."""
+
+    loaded = False
+
+    def act(self, views, legal):
+        if not LoadsFirst.loaded:
+            time.sleep(0.5)
+            LoadsFirst.loaded = True
+        return GreedyBot().act(views, legal)
