@@ -90,7 +90,7 @@ def heat_map(
         caption: what it shows.
         sign: whether figures have a sign.
     """
-    few = len(names) <= 4
+    few = len(names) <= 4 and all(len(name) <= 12 for name in names)
     heads = [name_cell(n, "th") if few else f"<th>{i}</th>" for i, n in enumerate(names, 1)]
     rows = []
     for i, name in enumerate(names):

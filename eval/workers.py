@@ -26,6 +26,8 @@ GRACE = 5.0
 """Seconds after its limit at which an agent that the timer couldn't end is ended from outside."""
 MOST_ENDS = 6
 """Ends of workers in a chunk from which on an agent is the trustee's in all of the chunk."""
+Done = Callable[[Chunk, ChunkResult], None]
+"""Called with each chunk that is finished."""
 _SPAWN = mp.get_context("spawn")
 
 
@@ -186,10 +188,27 @@ def _take(worker: _Worker, ready: list[Any]) -> tuple[Any, Fault]:
     return None, Fault.LATE if worker.watch.overdue() else Fault.NONE
 
 
+def _settle(worker: _Worker, ready: list[Any], waiting: deque[_Attempt], done: Done) -> bool:
+    """See what a busy worker has come to; whether it had to be ended, and its chunk waits again."""
+    attempt, asked = worker.attempt, worker.watch.read()
+    assert attempt is not None
+    answer, fault = _take(worker, ready)
+    if isinstance(answer, Exception):
+        raise answer
+    if fault:
+        worker.end()
+        attempt.learn(asked, fault)
+        waiting.appendleft(attempt)
+    elif answer is not None:
+        done(attempt.chunk, answer)
+        worker.attempt = None
+    return bool(fault)
+
+
 def play_chunks(
     chunks: Iterable[Chunk],
     processes: int,
-    done: Callable[[Chunk, ChunkResult], None],
+    done: Done,
     alive: Callable[[], None] | None = None,
 ) -> None:
     """Play chunks in worker processes.
@@ -221,19 +240,8 @@ def play_chunks(
                 return
             ready = wait([x for w in busy for x in (w.line, w.process.sentinel)], timeout=1.0)
             for worker in busy:
-                assert worker.attempt is not None
-                asked = worker.watch.read()
-                answer, fault = _take(worker, ready)
-                if isinstance(answer, Exception):
-                    raise answer
-                if fault:
-                    worker.end()
-                    worker.attempt.learn(asked, fault)
-                    waiting.appendleft(worker.attempt)
+                if _settle(worker, ready, waiting, done):
                     workers[workers.index(worker)] = _Worker()
-                elif answer is not None:
-                    done(worker.attempt.chunk, answer)
-                    worker.attempt = None
             if alive is not None:
                 alive()
     finally:

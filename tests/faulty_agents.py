@@ -36,7 +36,9 @@ class Faulty:
         here = (views["deal"] == self.deal) & (views["n_history"] >= 10)
         here &= (self.seat < 0) | (views["seat"] == self.seat)
         if (before < self.at <= self.count and self._first_time()) or here.any():
-            if len(views) > 1 and self.hidden:  # asked again one by one: the same decision fails again
+            if (
+                len(views) > 1 and self.hidden
+            ):  # asked again one by one: the same decision fails again
                 self.count = before
             return self.fail(views, legal)
         return self.greedy.act(views, legal)
