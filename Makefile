@@ -1,10 +1,11 @@
 # make train: train for ten minutes. make test: all tests. Both make .venv first.
 # make compare: other engines beside ours, which it installs.
+# make clients: other projects' libraries train on the environments (docs/clients.md).
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: train test venv speed compare lint clean
+.PHONY: train test venv speed compare clients lint clean
 
 train: .venv/train.done
 	$(BIN)/python train/selfplay.py
@@ -20,15 +21,19 @@ speed: .venv/dev.done
 compare: .venv/dev.done .venv/douzero.done
 	$(BIN)/python eval/compare.py
 
+clients: .venv-clients/clients.done
+	$(<D)/bin/python -m pytest -m '' tests/clients
+
 lint: .venv/dev.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
-.venv/%.done: pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
-	$(PIP) install --quiet --editable '.[$*]'
+# FOLDER/EXTRA.done: a virtual environment in which the project is installed with an extra.
+%.done: pyproject.toml
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
+	$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[$(*F)]'
 	@touch $@
 
 # Without what it declares: its rules need numpy alone, and its other parts much more.
@@ -37,4 +42,4 @@ lint: .venv/dev.done
 	@touch $@
 
 clean:
-	rm -rf .venv build dist
+	rm -rf .venv .venv-clients build dist

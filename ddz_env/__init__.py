@@ -1,6 +1,7 @@
 """Dou Dizhu (斗地主) for reinforcement learning: rules core, environments, bots.
 
-One deal to read: `Game`. Environments: `env` (PettingZoo AEC), `parallel_env`, `vec_env` (batched).
+One deal to read: `Game`. Environments: `env` (PettingZoo AEC), `parallel_env`, `vec_env` (batched);
+of one seat, `DouDizhuEnv` and `SeatVectorEnv`: `gymnasium.make("ddz_env/DouDizhu-v0")`, `make_vec`.
 Questions about a position: `legal_plays`, `explain`. Rooms: `PRESETS`, `RuleSet`, `load_rules`.
 Many deals for beans: `Table`, `Room`; what a deal scores and pays: `deal_scores`, `settle`,
 `escape_penalty`, `title`. Kept deals: `read_replays`.
@@ -26,17 +27,26 @@ from ddz_env.levels import title
 from ddz_env.money import Room, escape_penalty, settle
 from ddz_env.parallel import parallel_env
 from ddz_env.position import explain, legal_plays
+from ddz_env.registration import register
 from ddz_env.replay import read_replays
 from ddz_env.rooms import load_rules
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.scoring import deal_scores
 
 if TYPE_CHECKING:
+    from ddz_env.seat_vector import SeatVectorEnv
+    from ddz_env.single import DouDizhuEnv
     from ddz_env.table import Table
     from ddz_env.vector import VecEnv, vec_env
 
 
-_LATER = {"Table": "table", "VecEnv": "vector", "vec_env": "vector"}
+_LATER = {
+    "DouDizhuEnv": "single",
+    "SeatVectorEnv": "seat_vector",
+    "Table": "table",
+    "VecEnv": "vector",
+    "vec_env": "vector",
+}
 """Names whose modules bring kernels that other users need not compile."""
 
 
@@ -55,12 +65,15 @@ def min_plays(hand: str, rules: "str | RuleSet" = "play_only", wild: str | None 
     return search(hand, rules, wild)
 
 
+register()
+
 __version__ = "0.1.0"
 
 __all__ = [
     "PRESETS",
     "CardError",
     "DdzError",
+    "DouDizhuEnv",
     "FormatError",
     "Game",
     "IllegalActionError",
@@ -68,6 +81,7 @@ __all__ = [
     "Room",
     "RuleError",
     "RuleSet",
+    "SeatVectorEnv",
     "Table",
     "VecEnv",
     "action_id",

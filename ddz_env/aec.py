@@ -9,8 +9,9 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from ddz_env import core
+from ddz_env.checks import brief, flag
 from ddz_env.deals import AGENTS, METADATA, NO_IDS, Dealer, Deals, forfeit_scores
-from ddz_env.errors import IllegalActionError, PlayError
+from ddz_env.errors import DdzError, IllegalActionError, PlayError
 from ddz_env.game import Game
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.rules import RuleSet
@@ -38,6 +39,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
             (`deals.forfeit_scores`); `infos[agent]["illegal_action"]` is then the id.
         deal: `random`; `unshuffled`, the former deal's cards as they lie (`unshuffled.py`); or a
             callable that gives a deal for its key.
+        legal_infos: whether infos list the legal ids. Their lengths differ, so False is for
+            libraries that stack infos; the mask says the same.
 
     Attributes:
         game: the deal as a `Game`, None before the first reset.
@@ -56,6 +59,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         obs: str = "dense",
         illegal: str = "raise",
         deal: str | Dealer = "random",
+        legal_infos: bool = True,
     ) -> None:
         super().__init__()
         self._deals = Deals(rules, render_mode, reward, obs, illegal, deal)
@@ -66,8 +70,10 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         self.action_spaces = self._deals.action_spaces  # type: ignore[assignment]
         self.state_space = self._deals.state_space
         self._ids = np.zeros(MAX_LEGAL, np.int32)
-        self._advance = core.advancer(self._deals.params, self._ids)
+        self._advance = core.Advance(self._deals.rooms, self._ids)
         self._observations: dict[str, dict[str, Any]] = {}
+        self._legal: dict[str, np.ndarray] = {}
+        self._legal_infos = flag("legal_infos", legal_infos)
 
     @property
     def game(self) -> Game | None:
@@ -96,7 +102,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
             DdzError: an argument out of range, named; the deal before is still there.
         """
         game = self._deals.start(seed, options)
-        self._rows, self._turn = game.rows, game.rows["turn"]
+        self._rows = game.rows
         self.agents = list(AGENTS)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -109,21 +115,28 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
     def _ask(self, legal: np.ndarray) -> None:
         """Turn to the seat that is asked now; the others have no legal action."""
         self._observations = {}
-        agent = self.agent_selection = AGENTS[self._turn[0]]
+        agent = self.agent_selection = AGENTS[self._rows["turn"][0]]
         one, two = _NEXT[agent]
-        self.infos = {
-            agent: {"legal_actions": legal},
-            one: {"legal_actions": NO_IDS},
-            two: {"legal_actions": NO_IDS},
-        }
+        self._legal = {agent: legal}
+        if self._legal_infos:
+            self.infos = {
+                agent: {"legal_actions": legal},
+                one: {"legal_actions": NO_IDS},
+                two: {"legal_actions": NO_IDS},
+            }
+        else:
+            self.infos = {agent: {}, one: {}, two: {}}
 
     def observe(self, agent: str) -> dict[str, Any]:
         """What an agent sees now; the arrays stay as they are when the game goes on."""
         seen = self._observations.get(agent)
         if seen is None:
             game = self._deals.game
-            assert game is not None
-            legal = self.infos[agent]["legal_actions"] if agent in self.infos else NO_IDS
+            if game is None:
+                raise DdzError("observe: there is no deal; reset first")
+            if agent not in AGENTS:
+                raise DdzError(f"agent: expected one of {', '.join(AGENTS)}, got {brief(agent)}")
+            legal = self._legal.get(agent, NO_IDS)
             seen = self._deals.observation(game, AGENTS.index(agent), legal)
             self._observations[agent] = seen
         return seen
@@ -144,7 +157,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
             PlayError: no whole number.
         """
         if not self.agents:
-            raise IllegalActionError(f"action {action}: the deal is over; reset it first")
+            over = "there is no deal" if self._deals.game is None else "the deal is over"
+            raise IllegalActionError(f"action {brief(action)}: {over}; reset it first")
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)  # type: ignore[arg-type]
@@ -152,7 +166,7 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         try:
             choice = index(action)  # type: ignore[arg-type]
         except TypeError:
-            raise PlayError(f"action {action!r}: expected one of the legal ids") from None
+            raise PlayError(f"action {brief(action)}: expected one of the legal ids") from None
         # Beyond every id, but within what a kernel takes.
         n = self._advance(self._rows, min(max(choice, -1), 1 << 20))
         if n > 0:
@@ -173,9 +187,8 @@ class raw_env(AECEnv[str, dict[str, Any], int]):
         if self._deals.illegal == "raise":
             game.check(choice)
             raise AssertionError("a choice that was refused is legal")
-        self.infos = {name: {"legal_actions": NO_IDS} for name in AGENTS}
+        self._ask(NO_IDS)
         self.infos[agent]["illegal_action"] = choice
-        self._observations = {}
         self._end(forfeit_scores(game, AGENTS.index(agent)))
 
     def _end(self, scores: list[float]) -> None:
@@ -202,6 +215,9 @@ def env(
     obs: str = "dense",
     illegal: str = "raise",
     deal: str | Dealer = "random",
+    legal_infos: bool = True,
 ) -> OrderEnforcingWrapper:
     """`raw_env` behind PettingZoo's check of the order of calls; the arguments are the same."""
-    return OrderEnforcingWrapper(raw_env(rules, render_mode, reward, obs, illegal, deal))
+    return OrderEnforcingWrapper(
+        raw_env(rules, render_mode, reward, obs, illegal, deal, legal_infos)
+    )

@@ -78,7 +78,10 @@ def check_deal(deck_order: "np.ndarray | list[int]", red_sevens: bool = False) -
     Raises:
         CardError: not 54 cards, or not the cards of one deck (the first offending rank is named).
     """
-    cards = np.asarray(deck_order)
+    try:
+        cards = np.asarray(deck_order)
+    except ValueError:  # lists of different lengths
+        raise CardError("deal: expected 54 cards, one number each") from None
     if cards.shape != (DECK_SIZE,):
         raise CardError(f"deal: expected 54 cards, got {cards.size}")
     highest = WILD if red_sevens else BIG_JOKER

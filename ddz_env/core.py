@@ -4,7 +4,7 @@ Those, and those for batches, are imported, and so compiled, when they are first
 a room's (`RuleSet.params`); other arguments are the engine's.
 """
 
-from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,14 @@ def _wild() -> tuple[Any, np.ndarray, np.ndarray]:
     from ddz_env import wild, wild_core
 
     return wild_core, records(wild.HELD, 1), np.zeros(16, np.int32)
+
+
+@cache
+def _wild_kernels() -> Any:
+    """The kernels for wild cards."""
+    from ddz_env import wild_core
+
+    return wild_core
 
 
 def _batched() -> Any:
@@ -56,14 +64,32 @@ def apply(state: Any, action: int, params: Params) -> None:
         engine.apply(state, action, params, TABLES)
 
 
-def advancer(params: Params, ids: np.ndarray) -> Callable[[np.ndarray, int], int]:
-    """A room's `row_kernels.advance`, of (`STATE[1]`, action), that lists into `ids`."""
-    if params.wild:
-        kernels, held, scratch = _wild()
-        return lambda rows, action: kernels.advance(
-            rows, action, params, TABLES, held, ids, scratch
-        )
-    return lambda rows, action: row_kernels.advance(rows, action, params, TABLES, ids)
+class Advance:
+    """A room's `row_kernels.advance`, of (`STATE[1]`, action), that lists into `ids`.
+
+    It can be copied and pickled together with what holds the same `ids`.
+
+    Args:
+        rooms: the room's (`RuleSet.rooms`).
+        ids: int32 buffer with room for `MAX_LEGAL` ids.
+    """
+
+    def __init__(self, rooms: np.ndarray, ids: np.ndarray) -> None:
+        self._rooms, self._ids = rooms, ids
+        self._wild = bool(rooms["wild"][0])
+        self._more: tuple[Any, ...] = ()
+        if self._wild:
+            _, held, scratch = _wild()
+            self._more = held, scratch
+
+    def __call__(self, rows: np.ndarray, action: int) -> int:
+        """Check a choice, make it, list the next ids; their number, -1 for an illegal one."""
+        if self._wild:
+            held, scratch = self._more
+            return _wild_kernels().advance(
+                rows, action, self._rooms, TABLES, held, self._ids, scratch
+            )
+        return row_kernels.advance(rows, action, self._rooms, TABLES, self._ids)
 
 
 def first_illegal(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, params: Params) -> int:

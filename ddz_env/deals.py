@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 from ddz_env._jit import records
 from ddz_env.catalogue import TABLES, n_actions
+from ddz_env.checks import brief
 from ddz_env.dealing import Dealer, check_dealing
 from ddz_env.engine import next_seed
 from ddz_env.errors import DdzError
@@ -16,7 +17,7 @@ from ddz_env.features import CRITIC, CRITIC_BITS, OBSERVATION, STATE_SIZE
 from ddz_env.game import Game
 from ddz_env.render import RENDER_FPS, RENDER_MODES, Window, ansi, rgb_array
 from ddz_env.row_kernels import dense_view
-from ddz_env.rules import RuleSet, get_rules
+from ddz_env.rules import RuleSet, check_room, get_rules
 from ddz_env.scoring import QUARTERS, multiplier, stakes
 from ddz_env.view import VIEW
 
@@ -46,7 +47,7 @@ def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     """Raise a `DdzError` unless the value is one of the allowed ones."""
     if not isinstance(value, (str, type(None))) or value not in allowed:
         options = ", ".join(str(option) for option in allowed)
-        raise DdzError(f"{name}: expected one of {options}, got {value!r}")
+        raise DdzError(f"{name}: expected one of {options}, got {brief(value)}")
 
 
 def check_options(options: Any) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def check_options(options: Any) -> dict[str, Any]:
         raise DdzError(f"options: expected a dictionary, got {type(options).__name__}")
     for name in options:
         # PettingZoo's own `api_test` hands every environment {"options": 1}.
-        if name not in (*OPTIONS, "options"):
+        if name not in OPTIONS and (name, options[name]) != ("options", 1):
             raise DdzError(f"options: expected some of {', '.join(OPTIONS)}, got {name!r}")
     return options
 
@@ -100,8 +101,8 @@ class Deals:
             one more instead of twice as much. A void deal gives 0.
         obs: `dense`, one row of numbers, or `dict`, an array for each field of the schema.
         illegal: `raise`, or `terminate`: the mover's side loses the deal (`forfeit_scores`).
-        deal: `random`; `unshuffled`, the former deal's cards as they lie (`unshuffled.py`); or a
-            callable that gives a deal for its key.
+        deal: `random`; `unshuffled`, the former deal's cards as they lie (`unshuffled.py`), except
+            with a seed; or a callable that gives a deal for its key.
 
     Attributes:
         rules: the rule set.
@@ -131,7 +132,7 @@ class Deals:
         check_dealing(deal)
         self.render_mode, self.reward, self.obs = render_mode, reward, obs
         self.illegal, self.deal = illegal, deal
-        self.params = self.rules.params()
+        self.params, self.rooms = self.rules.params(), self.rules.rooms()
         self.game: Game | None = None
         self._seed = 0
         self._bits = np.zeros(CRITIC_BITS, np.uint16)
@@ -146,23 +147,24 @@ class Deals:
     def start(self, seed: int | None, options: dict[str, Any] | None) -> Game:
         """Deal the next game; see `raw_env.reset`."""
         options = check_options(options)
-        first = options.get("first")
+        first, goes_on = options.get("first"), seed is None and self.game is not None
         if seed is None and self.game is not None:
             seed = int(next_seed(np.uint64(self._seed)))
             if first is None and self.rules.first_caller == "rotates":
                 first = (int(self.game.state["first"]) + 1) % 3
         elif seed is None:
             seed = secrets.randbits(63)
-        self.game = self._dealt(seed, first, options)
+        self.game = self._dealt(seed, first, options, goes_on)
         self._seed = seed
         return self.game
 
-    def _dealt(self, seed: int, first: int | None, options: dict[str, Any]) -> Game:
-        """The game of a key and of checked names of options."""
+    def _dealt(self, seed: int, first: int | None, options: dict[str, Any], goes_on: bool) -> Game:
+        """The game of a key and of checked names of options; whether it goes on from the former."""
         given, game = options.get("deal"), options.get("game")
         if game is not None:
             return self._given_game(game, options)
-        if given is None and self.deal == "unshuffled" and self.game is not None:
+        if given is None and goes_on and self.deal == "unshuffled":
+            assert self.game is not None
             return self.game.next_unshuffled(seed, first)
         if given is None and callable(self.deal):
             given = self.deal(seed)
@@ -174,8 +176,7 @@ class Deals:
             raise DdzError(f"game: expected a Game, got {type(game).__name__}")
         if options.get("deal") is not None or options.get("first") is not None:
             raise DdzError("game: expected no deal and no first beside it")
-        if game.rules != self.rules:
-            raise DdzError(f"game: of room {game.rules.name}, expected {self.rules.name}")
+        check_room("game", game.rules, self.rules)
         if game.over:
             raise DdzError("game: expected a deal that goes on, this one is over")
         return game.clone()
@@ -185,7 +186,7 @@ class Deals:
         mask = np.zeros(self.n_actions, np.int8)
         mask[legal] = 1
         row = np.zeros(STATE_SIZE, np.int8)
-        dense_view(game.rows, seat, self.params, TABLES, self._scratch, self._bits, row)
+        dense_view(game.rows, seat, self.rooms, TABLES, self._scratch, self._bits, row)
         return {
             "observation": row if self.obs == "dense" else OBSERVATION.split(row),
             "action_mask": mask,
@@ -205,26 +206,30 @@ class Deals:
         """Each seat's reward for points."""
         return reward_of(scores, self.reward).tolist()
 
-    def render(self) -> Any:
-        """The deal in the render mode, all hands open; None for `human` and without a mode."""
+    def render(self, seat: int | None = None) -> Any:
+        """The deal in the render mode, as a seat sees it; None for `human` and without a mode.
+
+        Args:
+            seat: whose knowledge is shown; all hands are open when None.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render: made without a render_mode; nothing is drawn")
             return None
         if self.game is None:
             raise DdzError("render: there is no deal; reset first")
         if self.render_mode == "ansi":
-            return ansi(self.game)
+            return ansi(self.game, seat)
         if self.render_mode == "rgb_array":
-            return rgb_array(self.game)
-        self.show()
+            return rgb_array(self.game, seat)
+        self.show(seat)
         return None
 
-    def show(self) -> None:
+    def show(self, seat: int | None = None) -> None:
         """Draw the deal in the window, in mode `human`; nothing in others."""
         if self.render_mode == "human" and self.game is not None:
             if self._window is None:
                 self._window = Window()
-            self._window.show(self.game)
+            self._window.show(self.game, seat)
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from ddz_env.cards import RANKS, SMALL_JOKER, pack, to_text
 from ddz_env.catalogue import Category
+from ddz_env.checks import numbers
 from ddz_env.errors import FormatError
 from ddz_env.features import OBSERVATION
 from ddz_env.state import Phase
@@ -61,7 +62,9 @@ def _parts(observation: np.ndarray) -> dict[str, np.ndarray]:
     Raises:
         FormatError: it is none.
     """
-    row, name = np.asarray(observation), OBSERVATION.name
+    row, name = numbers(observation), OBSERVATION.name
+    if isinstance(observation, dict):
+        raise FormatError(f"{name}: expected one row, got a dictionary: pass its 'observation'")
     if row.shape != (OBSERVATION.size,):
         raise FormatError(f"{name}: expected one row of {OBSERVATION.size}, got {list(row.shape)}")
     if not np.isin(row, (0, 1)).all():
@@ -69,6 +72,8 @@ def _parts(observation: np.ndarray) -> dict[str, np.ndarray]:
     parts = OBSERVATION.split(row)
     if parts["phase"].sum() != 1:
         raise FormatError(f"{name}: expected a row with one phase, got {parts['phase'].sum()}")
+    if any(parts[f"count_{who}"].sum() != 1 for who in _SEATS[:3]):
+        raise FormatError(f"{name}: expected a row with one number of cards a seat")
     return parts
 
 

@@ -14,6 +14,7 @@ from numba import types
 from ddz_env._jit import njit, trailing_zeros
 from ddz_env.cards import DECK_SIZE
 from ddz_env.catalogue import ACTIONS, FIRST_PLAY
+from ddz_env.checks import brief
 from ddz_env.errors import DdzError
 from ddz_env.moves import ONES, T_INT, T_TABLES, T_U64, hand_size
 from ddz_env.schema import Field, Schema
@@ -302,6 +303,6 @@ def schema(kind: str = "observation") -> Schema:
         DdzError: another kind.
     """
     kinds = {"observation": OBSERVATION, "action": ACTION, "critic": CRITIC}
-    if kind not in kinds:
-        raise DdzError(f"schema: expected one of {', '.join(kinds)}, got {kind!r}")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise DdzError(f"schema: expected one of {', '.join(kinds)}, got {brief(kind)}")
     return kinds[kind]

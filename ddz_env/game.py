@@ -23,9 +23,10 @@ from ddz_env.catalogue import (
     action_id,
     action_text,
 )
+from ddz_env.checks import brief, seat_of
 from ddz_env.dealing import read_deal
 from ddz_env.engine import start, start_from_deck
-from ddz_env.errors import DdzError, FormatError, IllegalActionError, PlayError, RuleError
+from ddz_env.errors import DdzError, FormatError, IllegalActionError, PlayError
 from ddz_env.fillings import holding, parse_starred, starred, wilds_of
 from ddz_env.midgame import place
 from ddz_env.moves import MAX_LEGAL
@@ -37,6 +38,7 @@ from ddz_env.state import ASK, MAX_HISTORY, STATE, Phase
 from ddz_env.view import VIEW, cut_view
 
 _MAGIC = b"ddz-state-0\n"
+_OVER = int(Phase.OVER)
 
 
 class Game:
@@ -151,7 +153,7 @@ class Game:
     @property
     def seat(self) -> int:
         """The seat that is asked, 0..2."""
-        return int(self.state["turn"])
+        return int(self._rows["turn"][0])
 
     @property
     def asked(self) -> list[int]:
@@ -160,7 +162,7 @@ class Game:
         Choices made at once stay hidden until the last seat has chosen; `step` takes them in the
         order of the seats.
         """
-        waiting = [seat for seat in range(3) if self.state["choices"][seat] == ASK]
+        waiting = [seat for seat, mark in enumerate(self._rows["choices"][0]) if mark == ASK]
         return [] if self.over else waiting or [self.seat]
 
     @property
@@ -171,7 +173,7 @@ class Game:
     @property
     def over(self) -> bool:
         """Whether the deal has ended."""
-        return int(self.state["phase"]) == Phase.OVER
+        return int(self._rows["phase"][0]) == _OVER
 
     @property
     def landlord(self) -> int | None:
@@ -299,10 +301,18 @@ class Game:
         return why_illegal(hand, last, action, self.rules)
 
     def view(self, seat: int | None = None) -> Any:
-        """What a seat may know, `VIEW`; the seat on turn unless given."""
+        """What a seat may know, `VIEW`; the seat on turn unless given.
+
+        Raises:
+            RuleError: no such seat.
+        """
+        whose = self.seat if seat is None else seat_of("seat", seat)
         rows = records(VIEW, 1)
-        cut_view(self.state, self.seat if seat is None else seat, self._params, rows[0])
+        cut_view(self.state, whose, self._params, rows[0])
         return rows[0]
+
+    def __copy__(self) -> "Game":
+        return self.clone()
 
     def clone(self) -> "Game":
         """An independent copy."""
@@ -373,16 +383,18 @@ class Game:
 
 def _check_first(first: Any) -> None:
     """Raise unless it is a seat or None."""
-    if first is not None and (isinstance(first, bool) or first not in (0, 1, 2)):
-        raise RuleError(f"first: expected a seat 0..2 or None, got {first!r}")
+    if first is not None:
+        seat_of("first", first)
 
 
 def _whole(action: Any) -> int:
-    """An id as a Python number; floats are refused, not cut off."""
+    """An id as a Python number; floats are refused, not cut off, and so are True and False."""
+    if isinstance(action, (bool, np.bool_)):
+        raise PlayError(f"action {action!r}: expected an id or a text")
     try:
         return index(action)
     except TypeError:
-        raise PlayError(f"action {action!r}: expected an id or a text") from None
+        raise PlayError(f"action {brief(action)}: expected an id or a text") from None
 
 
 def _declare_again(game: Game, record: Any) -> None:

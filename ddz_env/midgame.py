@@ -20,6 +20,7 @@ from ddz_env.cards import (
     to_text,
 )
 from ddz_env.catalogue import ACTIONS, FIRST_PLAY
+from ddz_env.checks import brief, seat_of, whole
 from ddz_env.engine import start
 from ddz_env.errors import CardError, PlayError, RuleError
 from ddz_env.fillings import parse_starred
@@ -28,17 +29,6 @@ from ddz_env.phases import record as note
 from ddz_env.rules import RuleSet
 from ddz_env.state import NOT_ASKED, STATE, Phase
 from ddz_env.view import all_cards
-
-
-def _seat(name: str, value: Any) -> int:
-    """A seat, checked."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, np.integer))
-        or value not in (0, 1, 2)
-    ):
-        raise RuleError(f"{name}: expected a seat 0..2, got {value!r}")
-    return int(value)
 
 
 def _texts(name: str, value: Any, wild: bool) -> list[int]:
@@ -116,7 +106,9 @@ def _without(cards: int, other: int) -> int:
 
 def _set_last(last: str | None, last_seat: Any, turn: int, rules: RuleSet) -> tuple[int, int, int]:
     """The play to beat: (action id, its seat, packed cards); id 0 for a lead."""
-    if last is None or last in ("", "pass"):
+    if last is not None and not isinstance(last, str):
+        raise PlayError(f"last: expected the text of a play or None, got {brief(last)}")
+    if last is None:
         if last_seat is not None:
             raise PlayError("last_seat: given without a play to beat (`last`)")
         return 0, 0, 0
@@ -125,7 +117,7 @@ def _set_last(last: str | None, last_seat: Any, turn: int, rules: RuleSet) -> tu
         raise PlayError(f"last: expected a play, got {last!r}")
     if stars and rules.wild == "none":
         raise PlayError(f"last: {last!r} has wild cards, the room has none")
-    seat = (turn + 2) % 3 if last_seat is None else _seat("last_seat", last_seat)
+    seat = (turn + 2) % 3 if last_seat is None else seat_of("last_seat", last_seat)
     if seat == turn:
         raise PlayError(f"last_seat: player_{turn} is on turn and would answer its own play")
     spent, jokers = count_cards(stars), rules.wild == "jokers"
@@ -162,9 +154,10 @@ def place(
     params = rules.params()
     rows = records(STATE, 1)
     state: Any = rows[0]
-    turn, landlord = _seat("turn", turn), _seat("landlord", landlord)
-    if isinstance(base, bool) or not isinstance(base, int) or not 1 <= base <= 3:
-        raise RuleError(f"base: expected 1..3, got {base!r}")
+    turn, landlord = seat_of("turn", turn), seat_of("landlord", landlord)
+    base = whole("base", base, 1, 3)
+    if not isinstance(bottom, str):
+        raise CardError(f"bottom: expected a text of three cards, got {brief(bottom)}")
     start(state, np.uint64(seed), -1, params)
     _set_wild(state, rules, wild)
     has_wild = rules.wild != "none"

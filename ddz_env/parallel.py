@@ -8,9 +8,12 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from ddz_env.catalogue import CHOICES, action_text
+from ddz_env.checks import brief, flag
+from ddz_env.core import Advance
 from ddz_env.deals import AGENTS, METADATA, NO_IDS, Dealer, Deals, forfeit_scores
 from ddz_env.errors import DdzError, IllegalActionError, PlayError
 from ddz_env.game import Game
+from ddz_env.moves import MAX_LEGAL
 from ddz_env.rules import RuleSet
 
 WAIT = CHOICES["wait"]
@@ -34,6 +37,7 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         illegal: `raise` or `terminate`, as in `raw_env`; of several agents with illegal actions
             the first one's side loses.
         deal: `random`, `unshuffled` or a callable, as in `raw_env`.
+        legal_infos: whether infos list the legal ids, as in `raw_env`.
 
     Attributes:
         game: the deal as a `Game`, None before the first reset.
@@ -52,9 +56,15 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         obs: str = "dense",
         illegal: str = "raise",
         deal: str | Dealer = "random",
+        legal_infos: bool = True,
     ) -> None:
         self._deals = Deals(rules, render_mode, reward, obs, illegal, deal)
         self.rules, self.render_mode = self._deals.rules, render_mode
+        self._ids = np.zeros(MAX_LEGAL, np.int32)
+        self._advance = Advance(self._deals.rooms, self._ids)
+        self._listed = 0
+        self._seats: list[int] = []
+        self._legal_infos = flag("legal_infos", legal_infos)
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
         self.observation_spaces = self._deals.observation_spaces  # type: ignore[assignment]
@@ -88,17 +98,21 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         game = self._deals.start(seed, options)
         self.agents = list(AGENTS)
         self._deals.show()
-        return self._look(game)
+        return self._look(game, game.legal_ids())
 
-    def _look(self, game: Game) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-        """Observations and infos of all agents."""
+    def _look(
+        self, game: Game, ids: np.ndarray
+    ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+        """Observations and infos of all agents, from what the asked ones may choose."""
         observations, infos = {}, {}
-        seats, ids = game.asked, game.legal_ids()
+        seats = self._seats = game.asked
         for seat, agent in enumerate(AGENTS):
             asked = seat in seats
-            legal = ids if asked else NO_IDS if game.over else _WAIT_IDS
+            legal = ids if asked else _WAIT_IDS if seats else NO_IDS
             observations[agent] = self._deals.observation(game, seat, legal)
-            infos[agent] = {"asked": asked, "legal_actions": legal}
+            infos[agent] = {"asked": asked}
+            if self._legal_infos:
+                infos[agent]["legal_actions"] = legal
         return observations, infos
 
     def step(
@@ -124,22 +138,29 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         """
         game = self._deals.game
         if game is None or not self.agents:
-            raise IllegalActionError("step: the deal is over; reset it first")
+            over = "there is no deal" if game is None else "the deal is over"
+            raise IllegalActionError(f"step: {over}; reset it first")
         if not isinstance(actions, dict) or set(actions) != set(AGENTS):
             got = sorted(map(str, actions)) if isinstance(actions, dict) else repr(actions)
             raise IllegalActionError(f"actions: expected one for each of {', '.join(AGENTS)}, "
                                      f"got {got}")  # fmt: skip
         choices = [_whole(agent, actions[agent]) for agent in AGENTS]
-        seats = game.asked
-        for seat, error in enumerate(self._errors(game, choices)):
-            if error is not None and self._deals.illegal == "raise":
-                raise error
-            if error is not None:
-                return self._terminate(game, seat, choices[seat])
-        for seat in seats:
-            game.step(choices[seat])
+        seats = self._seats
+        # Where one seat is asked, which is nearly always, the check and the choice are one call.
+        n = -1
+        if len(seats) == 1 and all(choices[s] == WAIT for s in range(3) if s != seats[0]):
+            n = self._advance(game.rows, min(max(choices[seats[0]], -1), 1 << 20))
+        if n < 0:
+            for seat, error in enumerate(self._errors(game, choices)):
+                if error is not None and self._deals.illegal == "raise":
+                    raise error
+                if error is not None:
+                    return self._terminate(game, seat, choices[seat])
+            for seat in seats:
+                n = self._advance(game.rows, choices[seat])
+        self._listed = n
         self._deals.show()
-        return self._result(game, game.scores, game.over)
+        return self._result(game, game.scores if n == 0 else [0.0] * 3, n == 0)
 
     def _errors(self, game: Game, choices: list[int]) -> list[DdzError | None]:
         """Why each agent's choice is not legal; None where it is."""
@@ -147,7 +168,7 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         for seat, (agent, choice) in enumerate(zip(AGENTS, choices, strict=True)):
             error = None
             try:
-                if seat in game.asked:
+                if seat in self._seats:
                     game.check(choice)
                 elif choice != WAIT:
                     raise IllegalActionError(f"{action_text(choice)}: not asked; expected wait")
@@ -160,7 +181,9 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
         """End the deal, which an agent's side loses by an illegal action."""
         result = self._result(game, forfeit_scores(game, seat), True)
         for info in result[4].values():
-            info.update(asked=False, legal_actions=NO_IDS)
+            info["asked"] = False
+            if self._legal_infos:
+                info["legal_actions"] = NO_IDS
         for seen in result[0].values():
             seen["action_mask"][:] = 0
         result[4][AGENTS[seat]]["illegal_action"] = choice
@@ -168,7 +191,8 @@ class parallel_env(ParallelEnv[str, dict[str, Any], int]):
 
     def _result(self, game: Game, scores: list[float], over: bool) -> Any:
         """What `step` returns."""
-        observations, infos = self._look(game)
+        ids = NO_IDS if over else self._ids[: self._listed].copy()
+        observations, infos = self._look(game, ids)
         rewards = self._deals.rewards(scores) if over else [0.0] * 3
         if over:
             self.agents = []
@@ -201,4 +225,4 @@ def _whole(agent: str, action: Any) -> int:
     try:
         return index(action)
     except TypeError:
-        raise PlayError(f"{agent}: action {action!r}: expected one of the legal ids") from None
+        raise PlayError(f"{agent}: action {brief(action)}: expected one of the legal ids") from None

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from ddz_env.checks import numbers
 from ddz_env.errors import DdzError, FormatError
 
 
@@ -72,7 +73,7 @@ class Schema:
         Raises:
             FormatError: another size.
         """
-        row = np.asarray(row)
+        row = numbers(row)
         if row.ndim == 0 or row.shape[-1] != self.size:
             raise FormatError(f"{self.name}: expected [..., {self.size}], got {list(row.shape)}")
         return {

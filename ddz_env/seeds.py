@@ -4,6 +4,7 @@ import numpy as np
 from numba import types
 
 from ddz_env._jit import njit
+from ddz_env.checks import brief
 from ddz_env.engine import GOLDEN, mix, next_seed
 from ddz_env.errors import DdzError
 from ddz_env.moves import T_U64
@@ -31,6 +32,7 @@ def check_seed(seed: int) -> int:
     Raises:
         DdzError: it is not a whole number in 0 .. 2**63 - 1.
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
-        raise DdzError(f"seed: expected a whole number in 0..2**63-1, got {seed!r}")
+    flags = (bool, np.bool_)
+    if isinstance(seed, flags) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+        raise DdzError(f"seed: expected a whole number in 0..2**63-1, got {brief(seed)}")
     return int(seed)

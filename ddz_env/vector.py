@@ -4,7 +4,8 @@ Legal actions come as lists in CSR form (`Legal`), never as masks.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from ddz_env import core
 from ddz_env._jit import records
 from ddz_env.catalogue import TABLES, TEXTS
+from ddz_env.checks import brief, flag, numbers, whole
 from ddz_env.dealing import Dealer, check_dealing, read_deal
 from ddz_env.engine import mix, next_seed, start, start_from_deck
 from ddz_env.errors import DdzError, FormatError, IllegalActionError
@@ -19,7 +21,7 @@ from ddz_env.features import MAX_ACTION_BITS, MAX_STATE_BITS, STATE_SIZE
 from ddz_env.listed import Bits, Legal
 from ddz_env.moves import MAX_LEGAL
 from ddz_env.rooms import rules_hash
-from ddz_env.rules import RuleSet, get_rules
+from ddz_env.rules import RuleSet, check_room, get_rules
 from ddz_env.scoring import QUARTERS
 from ddz_env.seeds import check_seed, deal_seeds
 from ddz_env.state import STATE, Phase
@@ -59,6 +61,8 @@ __all__ = [
 
 _OVER = int(Phase.OVER)
 _MAGIC = b"ddz-snap-1\n"
+MAX_ENVS = 1 << 20
+"""Most games of a batch: 3 GB of records."""
 
 
 class VecEnv:
@@ -89,10 +93,8 @@ class VecEnv:
         autoreset: bool = True,
         deal: str | Dealer = "random",
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
-            raise DdzError(f"num_envs: expected a whole number from 1, got {num_envs!r}")
-        if not isinstance(autoreset, bool):
-            raise DdzError(f"autoreset: expected True or False, got {autoreset!r}")
+        num_envs = whole("num_envs", num_envs, 1, MAX_ENVS)
+        autoreset = flag("autoreset", autoreset)
         check_dealing(deal)
         self.rules = get_rules(rules)
         self.params = self.rules.params()
@@ -116,12 +118,11 @@ class VecEnv:
 
     def _keys(self, seed: Any) -> np.ndarray:
         """The key of each row's deal."""
-        if isinstance(seed, (int, np.integer)):
-            return deal_seeds(int(seed), self.num_envs)
-        if isinstance(seed, str) or not isinstance(seed, (Sequence, np.ndarray)):
-            raise DdzError(f"seed: expected a whole number or one for each row, got {seed!r}")
+        if not isinstance(seed, (list, tuple, range)) and np.ndim(seed) != 1:
+            return deal_seeds(seed, self.num_envs)
         if len(seed) != self.num_envs:
-            raise DdzError(f"seed: expected {self.num_envs} keys, got {len(seed)}")
+            got = f"{len(seed)}: {brief(seed)}"
+            raise DdzError(f"seed: expected a whole number or {self.num_envs} keys, got {got}")
         return np.array([check_seed(key) for key in seed], np.uint64)
 
     def reset(self, seed: int | Sequence[int] | np.ndarray) -> None:
@@ -138,12 +139,25 @@ class VecEnv:
 
     def _start(self, keys: np.ndarray, seed: Any) -> None:
         """Start every row with its key."""
-        start_all(self.states, keys, -1, self.params)
-        if callable(self.deal):
-            self._deal(np.arange(self.num_envs))
+        with self._kept():
+            start_all(self.states, keys, -1, self.params)
+            if callable(self.deal):
+                self._deal(self._rows)
         self._rng[0] = mix(np.uint64(seed) if isinstance(seed, (int, np.integer)) else keys[0])
         self.done[:] = False
         self._stale = True
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Put all games back as they were where a callable that deals raises meanwhile."""
+        before = self.states.copy() if callable(self.deal) else None
+        try:
+            yield
+        except BaseException:
+            if before is not None:
+                self.states[:] = before
+                self.done[:] = False
+            raise
 
     def _deal(self, rows: np.ndarray) -> None:
         """Give each row, just started, the deal that the callable has for its key."""
@@ -178,8 +192,9 @@ class VecEnv:
         Raises:
             IllegalActionError: an action that is not legal (row and action are named); nothing
                 has been changed.
+            CardError: what a callable gave is no deal. Every game is as it was.
         """
-        actions = np.asarray(actions)
+        actions = numbers(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise IllegalActionError(
                 f"actions: expected {self.num_envs} ids, got {actions.dtype} {actions.shape}"
@@ -188,11 +203,12 @@ class VecEnv:
         bad = core.first_illegal(self.states, self._rows, actions, self.params)
         if bad >= 0:
             raise IllegalActionError(self._why_illegal(bad, int(actions[bad])))
-        core.apply_rows(self.states, self._rows, actions, self.params)
-        scores = self.scores.reshape(-1)
-        finished = finish(self.states, self._shuffles, self.params, self.done, scores)
-        if finished and self.autoreset and not self._shuffles:
-            self._restart()
+        with self._kept():
+            core.apply_rows(self.states, self._rows, actions, self.params)
+            scores = self.scores.reshape(-1)
+            finished = finish(self.states, self._shuffles, self.params, self.done, scores)
+            if finished and self.autoreset and not self._shuffles:
+                self._restart()
         self._stale = True
         return self.done
 
@@ -205,7 +221,7 @@ class VecEnv:
         return f"row {row}: action {action} ({text}) is not legal in phase {phase}"
 
     def sample(self) -> np.ndarray:
-        """A random legal action of every row, `int64[num_envs]`."""
+        """A random legal action of every row, `int64[num_envs]`; 0 for a row that is over."""
         legal_ids = self.legal()
         out = np.zeros(self.num_envs, np.int64)
         sample(legal_ids.offsets, legal_ids.ids, self._rng, out)
@@ -219,8 +235,18 @@ class VecEnv:
         return self._features
 
     def views(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """The views of the seats on turn, `VIEW[rows]`; all rows unless given."""
-        rows = np.arange(self.num_envs) if rows is None else np.asarray(rows, np.int64)
+        """The views of the seats on turn, `VIEW[rows]`; all rows unless given.
+
+        Raises:
+            DdzError: not numbers of rows.
+        """
+        if rows is None:
+            rows = self._rows
+        rows = numbers(rows)
+        inside = rows.dtype.kind in "iu" and rows.ndim == 1 and (rows >= 0).all()
+        if not inside or not (rows < self.num_envs).all():
+            raise DdzError(f"rows: expected numbers in 0..{self.num_envs - 1}, got {brief(rows)}")
+        rows = rows.astype(np.int64)
         views = records(VIEW, len(rows))
         seats = self.states["turn"][rows].astype(np.int64)
         cut_views(self.states, rows, seats, self.params, views)
@@ -274,18 +300,16 @@ class VecEnv:
         Raises:
             DdzError: another room.
         """
-        if game.rules != self.rules:
-            raise DdzError(f"game: of room {game.rules.name}, expected {self.rules.name}")
+        rules = getattr(game, "rules", None)
+        if not isinstance(rules, RuleSet):
+            raise DdzError(f"game: expected a Game, got {type(game).__name__}")
+        check_room("game", rules, self.rules)
         self.states[self._row(row)] = game.rows[0]
         self._stale = True
 
     def _row(self, row: Any) -> int:
         """A row's number, checked."""
-        if isinstance(row, bool) or not isinstance(row, (int, np.integer)):
-            raise DdzError(f"row: expected a whole number, got {row!r}")
-        if not 0 <= row < self.num_envs:
-            raise DdzError(f"row: expected 0..{self.num_envs - 1}, got {row}")
-        return int(row)
+        return whole("row", row, 0, self.num_envs - 1)
 
     def _room(self) -> bytes:
         """The room's hash, 12 bytes."""

@@ -186,10 +186,10 @@ def list_rows(states, rows, begin, params, tables, helds, offsets, ids):
     return rows.shape[0]
 
 
-@njit([types.int64(T_STATES, T_INT, T_PARAMS, T_TABLES, T_HELDS, T_IDS, T_IDS)])
-def advance(states, action, params, tables, helds, ids, scratch):
+@njit([types.int64(T_STATES, T_INT, T_PARAMS[::1], T_TABLES, T_HELDS, T_IDS, T_IDS)])
+def advance(states, action, rooms, tables, helds, ids, scratch):
     """`row_kernels.advance` for rooms with wild cards."""
-    state = states[0]
+    state, params = states[0], rooms[0]
     if not is_legal(state, action, params, tables, helds):
         return -1
     apply(state, action, params, tables, helds, scratch)

@@ -6,6 +6,7 @@ A part stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; a test fail
 import sys
 from collections.abc import Iterable
 from dataclasses import fields
+from functools import partial
 from math import comb
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -232,8 +233,21 @@ def peers_catalogue() -> str:
     return "\n".join(lines)
 
 
+# ------------------------------------------------------------------------------------- clients.md
+
+
+def source(path: str) -> str:
+    """A file of the checkout as a block of code."""
+    text = (FOLDER.parent / path).read_text(encoding="utf-8")
+    return f"```python\n{text.rstrip()}\n```"
+
+
 PARTS = {
     "rules.md": {"fields": rule_fields},
+    "clients.md": {
+        name: partial(source, f"tests/clients/{name}.py")
+        for name in ("sb3_maskable_ppo", "torchrl_ppo", "tianshou_dqn")
+    },
     "peers.md": {"catalogue": peers_catalogue},
     "observation.md": {
         "schemas": schema_names,

@@ -24,7 +24,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import tyro
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -119,6 +121,60 @@ def aec() -> Round:
     return timed(advance)
 
 
+def parallel() -> Round:
+    """The PettingZoo parallel environment: all three agents' observations and masks."""
+    env = ddz_env.parallel_env(rules="play_only")
+    rng = random.Random(0)
+    seeds = iter(range(10**9))
+
+    def advance() -> int:
+        _, infos = env.reset(seed=next(seeds))
+        decisions = 0
+        while env.agents:
+            ids = {agent: infos[agent]["legal_actions"] for agent in env.agents}
+            choices = {agent: int(i[int(rng.random() * len(i))]) for agent, i in ids.items()}
+            _, _, _, _, infos = env.step(choices)
+            decisions += 1
+        return decisions
+
+    return timed(advance)
+
+
+def one_seat() -> Round:
+    """The Gymnasium environment of one seat against greedy bots; its own decisions count."""
+    env = ddz_env.DouDizhuEnv("play_only", seat="random")
+    rng = random.Random(0)
+    env.reset(seed=1)
+
+    def advance() -> int:
+        _, info = env.reset()
+        decisions, over = 0, False
+        while not over:
+            ids = info["legal_actions"]
+            _, _, over, _, info = env.step(ids[int(rng.random() * len(ids))])
+            decisions += 1
+        return decisions
+
+    return timed(advance)
+
+
+def one_seat_vector() -> Round:
+    """The Gymnasium vector environment, 64 games against greedy bots; its own decisions count."""
+    envs = ddz_env.SeatVectorEnv(64, "play_only", seat="random")
+    rng = np.random.default_rng(0)
+    envs.reset(seed=1)
+
+    def advance() -> int:
+        for _ in range(20):
+            offsets, ids = envs.legal()
+            counts = np.maximum(np.diff(offsets), 1)
+            places = offsets[:-1] + (rng.random(64) * counts).astype(np.int64)
+            envs.step(ids[np.minimum(places, len(ids) - 1)])
+        return 20 * 64
+
+    return timed(advance)
+
+
 def dmc_train() -> Round | None:
     """DMC self-play and learning together, one process, default sizes.
 
@@ -183,11 +239,14 @@ def rlcard_env() -> Round | None:
 ROWS: dict[str, tuple[str, Callable[[], Round | None]]] = {
     "core_games": ("whole games inside the core", core_games),
     "batch_legal": ("batch step, legal lists", lambda: batch(False)),
-    "batch_features": ("batch step, legal lists, all features", lambda: batch(True)),
+    "batch_features": ("batch step, lists, features", lambda: batch(True)),
     "aec": ("AEC, observation and mask", aec),
+    "parallel": ("parallel, all three see", parallel),
+    "one_seat": ("one seat against greedy", one_seat),
+    "one_seat_vector": ("64 seats against greedy", one_seat_vector),
     "dmc_train": ("DMC self-play and learning", dmc_train),
-    "openspiel_legal": ("OpenSpiel from Python, rules only", lambda: openspiel(False)),
-    "openspiel_obs": ("OpenSpiel from Python, 159 floats", lambda: openspiel(True)),
+    "openspiel_legal": ("OpenSpiel in Python, rules", lambda: openspiel(False)),
+    "openspiel_obs": ("OpenSpiel in Python, floats", lambda: openspiel(True)),
     "rlcard_env": ("RLCard env.step", rlcard_env),
     **{
         f"core_{room}": (f"whole deals of {room}", partial(core_games, room))
@@ -221,32 +280,39 @@ def measure(command: Command, console: Console) -> dict[str, float | None]:
 
 
 BASES = {
-    "openspiel_legal": "/ OpenSpiel",
-    "openspiel_obs": "/ OpenSpiel, 159 floats",
-    "rlcard_env": "/ RLCard",
+    "openspiel_legal": "x OpenSpiel",
+    "openspiel_obs": "x its floats",
+    "rlcard_env": "x RLCard",
 }
 """Rows that others are compared with, and how the column is called."""
 
 
+def _times(ratio: float) -> str:
+    """A ratio to three figures."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
 def table(rows: dict[str, float | None]) -> Table:
     """The figures, and each as a multiple of the other engines' loops from Python."""
-    grid = Table(title="decisions/s on one core, random card play", title_justify="left")
-    grid.add_column("what")
-    grid.add_column("decisions/s", justify="right")
+    title = "decisions/s on one core, random card play"
+    grid = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    grid.add_column("what", no_wrap=True)
+    grid.add_column("decisions/s", justify="right", no_wrap=True)
     for heading in BASES.values():
-        grid.add_column(heading, justify="right")
+        grid.add_column(heading, justify="right", no_wrap=True)
     for name, figure in rows.items():
         ratios = []
         for base_name in BASES:
             base = rows.get(base_name)
-            ratios.append(f"{figure / base:.3g}" if figure and base else "")
+            ratios.append(_times(figure / base) if figure and base else "")
         grid.add_row(ROWS[name][0], f"{figure:,.0f}" if figure else "not installed", *ratios)
     return grid
 
 
 def processes_table(gains: dict[str, float], start: dict[str, float | str]) -> Table:
     """What a second process and a fresh start cost."""
-    grid = Table(title="two processes, and import to first step", title_justify="left")
+    title = "two processes, and import to first step"
+    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, min_width=60)
     grid.add_column("what")
     grid.add_column("", justify="right")
     grid.add_row("a counting loop, two processes / one", f"{gains['count_gain']:.2f}")
@@ -262,7 +328,8 @@ def processes_table(gains: dict[str, float], start: dict[str, float | str]) -> T
 
 def leads_table(leads: dict[str, float | str]) -> Table:
     """The times to list a landlord's opening lead in `happy_laizi`."""
-    grid = Table(title="microseconds to list an opening lead, happy_laizi", title_justify="left")
+    title = "microseconds to list an opening lead, happy_laizi"
+    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, min_width=60)
     grid.add_column("wild cards")
     grid.add_column("us", justify="right")
     for name, value in leads.items():

@@ -16,11 +16,13 @@ from ddz_env import (
     PlayError,
     RuleError,
     RuleSet,
+    SeatVectorEnv,
     env,
     explain,
     legal_plays,
     n_actions,
     parallel_env,
+    raw_env,
     vec_env,
 )
 from ddz_env.cards import deck
@@ -149,8 +151,9 @@ def test_deals_with_red_sevens():
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.0, "1", None, True, [1]])
 def test_seeds(seed):
     refused(lambda: Game(seed=seed), "seed", repr(seed))
-    refused(lambda: vec_env(1, seed=seed), "seed", repr(seed))
-    refused(lambda: vec_env(1).reset(seed), "seed", repr(seed))
+    rows = 1 if seed != [1] else 2  # a list is a key for each row
+    refused(lambda: vec_env(rows, seed=seed), "seed", repr(seed))
+    refused(lambda: vec_env(rows).reset(seed), "seed", repr(seed))
     refused(lambda: deal_seeds(seed, 1), "seed", repr(seed))
     if seed is not None:
         for make in (env, parallel_env):
@@ -409,3 +412,83 @@ def test_bytes():
     with pytest.raises(RuleError):
         Game.from_bytes(data, "mahjong")
     assert Game.from_bytes(data).to_bytes() == data
+
+
+ODD = [np.array([1, 2]), np.array([]), 1.0, np.float64(1), np.bool_(True), True, "1", -1, 3, 10**30]
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_what_is_no_seat(value):
+    """One line that names it, never a crash: kernels don't look at what they are given."""
+    game = Game()
+    for call in (
+        lambda: game.view(value),
+        lambda: Game(first=value),
+        lambda: game.next_unshuffled(1, value),
+        lambda: env().reset(options={"first": value}),
+        lambda: Game.from_position(["3", "4", "5"], turn=value),
+        lambda: Game.from_position(["3", "4", "5"], landlord=value),
+    ):
+        refused(call)
+    for call in (lambda: game.view(np.int8(1)), lambda: Game(first=np.int64(2))):
+        call()
+
+
+@pytest.mark.parametrize(
+    "value", [[0.9], [-1], [9], 5, ["x"], [True, False, True], [[0]], [[1], [1, 2]], None, "row"]
+)
+def test_rows_of_a_batch(value):
+    batch = vec_env(3, seed=1)
+    if value is not None:  # all rows
+        refused(lambda: batch.views(value), "rows")
+    if not isinstance(value, int):
+        refused(lambda: batch.snapshot(value), "row")
+        refused(lambda: batch.load(value, Game()), "row")
+    assert len(batch.views(np.array([2, 0], np.int8))) == 2
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 2.0, "2", None, 10**12, 10**30, np.array([1, 2])])
+def test_numbers_of_games(value):
+    refused(lambda: vec_env(value), "num_envs")
+    refused(lambda: SeatVectorEnv(value), "num_envs")
+    assert vec_env(np.int64(2)).num_envs == SeatVectorEnv(np.int64(2)).num_envs == 2
+
+
+@pytest.mark.parametrize("value", ["no", 1, None, [1], float("nan")])
+def test_flags(value):
+    for make in (env, parallel_env):
+        refused(lambda make=make: make(legal_infos=value), "legal_infos")
+    refused(lambda: vec_env(2, autoreset=value), "autoreset")
+    refused(lambda: SeatVectorEnv(2, copy=value), "copy")
+
+
+def test_odds_and_ends():
+    """Each once gave an error of another library, or none at all."""
+    batch, position = vec_env(2, seed=1), ["3", "4", "5"]
+    refused(lambda: Game(deal=[[1], [1, 2]]), "deal")
+    refused(lambda: vec_env(2, seed=np.array(True)), "seed")
+    refused(lambda: batch.reset(True), "seed")
+    refused(lambda: batch.step([[1], [1, 2]]), "actions")
+    refused(lambda: batch.load(0, "x"), "game", "str")
+    refused(lambda: SeatVectorEnv(2, render_mode=np.array([1, 2])), "render_mode")
+    for value in (np.array(["3", "4"]), np.array([]), 0, False, [], "pass", 7):
+        refused(lambda value=value: Game.from_position(position, last=value))
+    for value in (0, False, {}, [], set(), np.array([])):
+        refused(lambda value=value: Game.from_position(position, bottom=value), "bottom")
+    assert Game.from_position(position, base=np.int64(2)).base == 2
+    refused(lambda: Game("qq_classic").step(True), "True")
+    refused(lambda: raw_env().observe("player_0"), "reset")
+    refused(lambda: raw_env().step(0), "no deal")
+    refused(lambda: parallel_env().step({}), "no deal")
+    refused(lambda: env().reset(options={"options": object()}), "options")
+    environment = raw_env()
+    environment.reset(seed=1)
+    refused(lambda: environment.observe("x"), "player_0", "x")
+    other = PRESETS["play_only"].replace(spring=True)
+    refused(lambda: environment.reset(options={"game": Game(other)}), "spring")
+    refused(lambda: batch.load(0, Game(other)), "spring")
+    long = "x" * 10_000
+    for call in (lambda: Game(seed=long), lambda: env(reward=long), lambda: Game(first=long)):
+        with pytest.raises(DdzError) as error:
+            call()
+        assert len(str(error.value)) < 200

@@ -1,12 +1,22 @@
 """How cards are dealt: unshuffled deals, callables, and the same through every face."""
 
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from deals import fixed_choice
 
-from ddz_env import PRESETS, DdzError, Game, env, parallel_env, raw_env, vec_env
+from ddz_env import (
+    PRESETS,
+    DdzError,
+    Game,
+    SeatVectorEnv,
+    env,
+    parallel_env,
+    raw_env,
+    vec_env,
+)
 from ddz_env.cards import RANKS
 
 
@@ -177,3 +187,56 @@ def test_bad_seeds_of_rows(seed):
     with pytest.raises(DdzError, match="seed"):
         batch.reset(seed)
     assert batch.states.tobytes() == before
+
+
+def failing(good):
+    """A callable that deals a few times and then has no more."""
+    left = [good]
+
+    def deal(key):
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("no more deals")
+        order = np.array([rank for rank in range(13) for _ in range(4)] + [13, 14], np.uint8)
+        return np.random.default_rng(key).permutation(order)
+
+    return deal
+
+
+def test_a_callable_that_fails_changes_nothing():
+    """In a step that would deal anew, and in a reset, the batch stays as it was."""
+    batch = vec_env(2, seed=[1, 2], deal=failing(3))
+    with pytest.raises(RuntimeError, match="no more"):
+        while True:
+            before, listed, choices = batch.states.tobytes(), batch.legal().ids, batch.sample()
+            listed = listed.tolist()
+            batch.step(choices)
+    for attempt in (lambda: batch.step(choices), lambda: batch.reset(seed=9)):
+        assert batch.states.tobytes() == before and batch.legal().ids.tolist() == listed
+        with pytest.raises(RuntimeError, match="no more"):
+            attempt()
+    assert batch.states.tobytes() == before and batch.legal().ids.tolist() == listed
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_a_callable_that_fails_in_a_seat_vector(mode):
+    envs = SeatVectorEnv(2, deal=failing(4), autoreset_mode=mode)
+    envs.reset(seed=1)
+    with pytest.raises(RuntimeError, match="no more"):
+        while True:
+            offsets, ids = envs.legal()
+            before = envs.game(0).to_bytes(), envs.game(1).to_bytes(), ids.tolist()
+            choices = [ids[a] if b > a else 0 for a, b in pairwise(offsets)]
+            envs.step(np.array(choices))
+    assert (envs.game(0).to_bytes(), envs.game(1).to_bytes(), envs.legal().ids.tolist()) == before
+
+
+@pytest.mark.parametrize("make", [raw_env, parallel_env])
+def test_a_seed_deals_shuffled(make):
+    """Whatever lay on the table: the deal of a seed is the same each time."""
+    environment = make("qq_classic", deal="unshuffled")
+    environment.reset(seed=1)
+    first = environment.game.to_bytes()
+    environment.reset()
+    environment.reset(seed=1)
+    assert environment.game.to_bytes() == first == Game("qq_classic", seed=1).to_bytes()

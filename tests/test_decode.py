@@ -285,12 +285,21 @@ def test_the_history_is_fifteen_decisions():
         assert [cards for _, cards in decode(row)["history"]] == wanted[:-16:-1]
 
 
+def only(name):
+    """A row with the first number of one field set."""
+    row = np.zeros(schema().size)
+    row[schema().offsets[name]] = 1
+    return row
+
+
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
         (np.zeros(3), r"ddz-obs-v1: expected one row of \d+, got \[3\]"),
         (np.zeros((2, schema().size)), r"expected one row of \d+, got \[2, \d+\]"),
-        ({"observation": 1}, r"expected one row of \d+, got \[\]"),
+        ({"observation": 1}, "expected one row, got a dictionary: pass its 'observation'"),
+        ([[1], [1, 2]], r"expected one row of \d+, got \[\]"),
+        (only("phase"), "expected a row with one number of cards a seat"),
         (np.full(schema().size, 7), "expected numbers 0 and 1, got 7"),
         (np.zeros(schema().size), "expected a row with one phase, got 0"),
     ],

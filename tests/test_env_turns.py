@@ -44,46 +44,57 @@ def test_a_seat_is_asked_twice_in_a_row(room):
     raise AssertionError(f"never seen: {TWICE[room] - seen}")
 
 
+class Face:
+    """Either PettingZoo face: what all agents are given now, and a step of fixed choices."""
+
+    def __init__(self, make, room):
+        self.environment, self.given = make(room), None
+
+    def reset(self, seed):
+        self.given = self.environment.reset(seed=seed)
+
+    def see(self):
+        if self.given is None:  # AEC
+            aec = self.environment
+            given = {a: aec.observe(a) for a in AGENTS}, {a: aec.infos[a] for a in AGENTS}
+        else:
+            given = self.given
+        observations, infos = given
+        return [
+            (observations[a]["observation"], observations[a]["action_mask"],
+             infos[a]["legal_actions"])
+            for a in AGENTS
+        ]  # fmt: skip
+
+    def move(self, ply):
+        if self.given is None:
+            agent = AGENTS.index(self.environment.agent_selection)
+            self.environment.step(fixed_choice(self.see()[agent][2], ply))
+            return
+        choices = [fixed_choice(legal, ply) for _, _, legal in self.see()]
+        result = self.environment.step(dict(zip(AGENTS, choices, strict=True)))
+        self.given = result[0], result[4]
+
+
 @rooms
 @pytest.mark.parametrize("make", [env, parallel_env])
 def test_reset_in_any_phase(room, make):
     """What came before leaves nothing behind: the deal of a seed is that of a new environment."""
-    environment, phases = make(room), set()
+    used, phases = Face(make, room), set()
     for seed in range(60):
-        environment.reset(seed=seed)
-        fresh = make(room)
-        fresh.reset(seed=seed)
-        for agent in AGENTS:
-            one, two = see(environment, agent), see(fresh, agent)
+        fresh = Face(make, room)
+        for face in (used, fresh):
+            face.reset(seed)
+        for one, two in zip(used.see(), fresh.see(), strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
-        game = environment.unwrapped.game
+        game = used.environment.unwrapped.game
         assert game.to_bytes() == Game(room, seed=seed).to_bytes()
         for ply in range(seed):  # leave it somewhere
             if game.over:
                 break
-            move(environment, make, seed + ply)
+            used.move(seed + ply)
         phases.add(game.phase)
     assert len(phases) > 1
-
-
-def see(environment, agent):
-    """All that an agent is given."""
-    if hasattr(environment, "observe"):
-        seen, info = environment.observe(agent), environment.infos[agent]
-    else:
-        observations, infos = environment._look(environment.game)
-        seen, info = observations[agent], infos[agent]
-    return seen["observation"], seen["action_mask"], info["legal_actions"]
-
-
-def move(environment, make, ply):
-    """One step of either face."""
-    if make is env:
-        legal = environment.infos[environment.agent_selection]["legal_actions"]
-        environment.step(fixed_choice(legal, ply))
-        return
-    legal = {a: see(environment, a)[2] for a in AGENTS}
-    environment.step({a: fixed_choice(legal[a], ply) for a in AGENTS})
 
 
 @rooms

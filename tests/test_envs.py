@@ -4,11 +4,13 @@ import random
 from functools import partial
 
 import numpy as np
+import pettingzoo
 import pytest
 from deals import fixed_choice
 from gymnasium.spaces import Discrete
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
 
+import ddz_env
 from ddz_env import (
     PRESETS,
     DdzError,
@@ -484,3 +486,11 @@ def test_log_score_is_the_logarithm_of_the_score():
     assert np.abs(score).max() > 1
     assert np.allclose(rewards["log_score"], np.sign(score) * np.log2(1 + np.abs(score)))
     assert np.array_equal(rewards["win"], np.sign(score))
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="this PettingZoo has no registry")
+def test_pettingzoo_makes_it_by_name():
+    environment = pettingzoo.make("aec", "ddz_env/doudizhu_v1", rules="happy")
+    assert environment.unwrapped.rules == PRESETS["happy"]
+    assert isinstance(pettingzoo.make("parallel", "ddz_env/doudizhu_v1"), parallel_env)
+    ddz_env.registration.register()  # again is no error, and no warning

@@ -7,14 +7,19 @@ import sys
 import pytest
 
 from eval import speed
+from eval.processes import starts, two_processes
 
 NAMED = {
     *("core_games", "batch_legal", "batch_features", "aec", "dmc_train"),
     *("openspiel_legal", "openspiel_obs", "rlcard_env"),
 }
 QUICK = ["--rounds", "1", "--seconds", "0.05"]
-LEAST = {"batch_legal": 5.0, "batch_features": 1.3, "core_games": 5.3, "dmc_train": 0.025}
-"""Least multiples of OpenSpiel's rules-only loop from Python, in the same run."""
+LEAST = {
+    "openspiel_legal": {"batch_legal": 5.0, "core_games": 5.3, "dmc_train": 0.025},
+    "openspiel_obs": {"batch_features": 3.0},
+    "rlcard_env": {"batch_features": 150.0, "aec": 5.0},
+}
+"""Least multiples of other engines' loops from Python, in the same run."""
 
 
 def test_the_rows_that_others_rely_on():
@@ -75,13 +80,30 @@ def test_bad_arguments(line, named, tmp_path, capsys):
 
 
 @pytest.mark.bench
-def test_ratios_to_openspiel(tmp_path):
-    if importlib.util.find_spec("pyspiel") is None:
-        pytest.skip("the package open_spiel is not installed")
+@pytest.mark.parametrize("base", LEAST)
+def test_ratios_to_other_engines(base, tmp_path):
+    package = "rlcard" if base == "rlcard_env" else "pyspiel"
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"the package {package} is not installed")
     path = tmp_path / "speed.json"
-    assert speed.main(["--only", *LEAST, "openspiel_legal", "--json", str(path)]) == 0
+    assert speed.main(["--only", *LEAST[base], base, "--json", str(path)]) == 0
     rows = json.loads(path.read_text())["rows"]
-    ratios = {name: rows[name] / rows["openspiel_legal"] for name in LEAST}
+    ratios = {name: rows[name] / rows[base] for name in LEAST[base]}
     print({name: round(ratio, 3) for name, ratio in ratios.items()})
-    slow = {name: ratio for name, ratio in ratios.items() if ratio < LEAST[name]}
+    slow = {name: ratio for name, ratio in ratios.items() if ratio < LEAST[base][name]}
     assert not slow
+
+
+@pytest.mark.bench
+def test_a_second_process_pays():
+    """As much as it pays a loop that only counts, or nearly."""
+    gains = two_processes(1.0, 5)
+    print(gains)
+    assert gains["ratio"] > 0.9
+
+
+def test_starts_and_processes():
+    """A fresh start says that it compiles; a second process adds something on two cores or more."""
+    start, gains = starts(1), two_processes(0.2, 1)
+    assert "compiling" in start["cold_says"] and start["cold_s"] > start["warm_s"] > 0
+    assert set(gains) == {"count_gain", "batch_gain", "ratio"} and min(gains.values()) > 0
