@@ -59,6 +59,7 @@ REGISTRY: dict[str, Callable[[str | None], Agent]] = {
     "random": _plain(RandomBot, "random"),
     "greedy": _plain(GreedyBot, "greedy"),
     "trustee": _plain(TrusteeBot, "trustee"),
+    "planner": _lazy("agents.planner", "from_spec"),
     "rlcard_rule": _lazy("agents.rlcard_rule", "from_spec"),
     "dmc": _lazy("agents.dmc", "from_spec"),
 }
