@@ -41,6 +41,8 @@ BATCH = 16
 """Hidden hands drawn at a time."""
 FIRST_LOOK, LOOK_EVERY = 8, 4
 """Hidden hands after which candidates may be dropped for the first time, and from then on."""
+MOST_BONUS = 2.0
+"""The most that the planner's weighted sums count, in deals won."""
 _LARGEST_SEED = 2**63 - 1
 
 
@@ -102,7 +104,7 @@ class Tally:
 
     def __init__(self, sums: np.ndarray, prior: float, z: float) -> None:
         self._z = z
-        self._bonus = prior * (sums - sums[0])  # sums fall: candidate 0 is the planner's
+        self._bonus = np.maximum(prior * (sums - sums[0]), -MOST_BONUS)
         self.alive = np.ones(len(sums), np.bool_)
         self.rows = np.zeros((64, len(sums)))
         self.n = 0
