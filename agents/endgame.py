@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from agents.endgame_moves import add_filled, bombs_at_most, list_moves, open_moves, plays_of
+from agents.endgame_moves import add_filled, list_moves, open_moves
+from agents.endgame_rules import bombs_at_most, plays_of
 from agents.endgame_search import enter, search
 from agents.endgame_table import (
     CALLS,
@@ -199,9 +200,9 @@ def solve_actions(states, row, params, tables, work, node_limit, ids, values):
     frame = work.frames[0]
     start, end, n = np.int64(frame.start), np.int64(frame.end), 0
     for j in range(start, end):
-        choice, at = np.int64(work.moves[j].choice), 0
-        while at < n and ids[at] < choice:
-            at += 1
+        choice, at = np.int64(work.moves[j].choice), n
+        while at > 0 and ids[at - 1] >= choice:
+            at -= 1
         if at == n or ids[at] != choice:
             for i in range(n, at, -1):
                 ids[i], values[i] = ids[i - 1], values[i - 1]

@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 
 from agents.endgame_moves import list_moves, open_moves
+from agents.endgame_rules import plays_of
 from agents.endgame_table import MAX_DEPTH, NODES, SURE, T_WORK, find, keep
 from ddz_env._jit import njit
 from ddz_env.moves import T_INT, T_PARAMS, T_TABLES
@@ -29,7 +30,7 @@ def enter(depth, chosen, most_proof, most_disproof, work):
     for k in range(4):
         below.key[k] = move.key[k]
     below.hands[turn] -= move.cards
-    below.plays[turn] = move.plays
+    below.plays[turn] = move.plays if move.plays >= 0 else plays_of(below.hands[turn])
     below.links[turn] = move.links
     below.last, below.last_cards = move.last, move.last_cards
     below.turn, below.last_role = move.turn, move.last_role

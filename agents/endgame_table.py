@@ -12,6 +12,7 @@ from numba import from_dtype, types
 
 from ddz_env._jit import array_type, njit, records
 from ddz_env.engine import WILD_JOKERS, mix
+from ddz_env.errors import DdzError
 from ddz_env.moves import (
     CHAIN,
     JOKERS,
@@ -127,7 +128,14 @@ def make_work(entries: int = 1 << 16, moves: int = 1 << 14) -> Work:
     Args:
         entries: positions that the table keeps, a power of two, `WAYS` or more; 48 bytes each.
         moves: places for the moves of a whole line, 104 bytes each; who needs more gives up.
+
+    Raises:
+        DdzError: a size that is too small, or `entries` no power of two.
     """
+    if entries < WAYS or entries & (entries - 1):
+        raise DdzError(f"entries: expected a power of two from {WAYS} on, got {entries!r}")
+    if moves < 1:
+        raise DdzError(f"moves: expected 1 or more, got {moves!r}")
     return Work(
         records(ENTRY, entries),
         records(FRAME, MAX_DEPTH + 2),
