@@ -119,6 +119,7 @@ REGISTRY: dict[str, Callable[[str | None], Agent]] = {
     "greedy": _plain(GreedyBot, "greedy"),
     "trustee": _plain(TrusteeBot, "trustee"),
     "planner": _lazy("agents.planner", "from_spec"),
+    "search": _lazy("agents.search", "from_spec"),
     "rlcard_rule": _lazy("agents.rlcard_rule", "from_spec"),
     "dmc": _lazy("agents.dmc", "from_spec"),
 }
@@ -186,7 +187,8 @@ def load(spec: str, rules: RuleSet | None = None) -> Agent:
         spec: a name; `name:argument` such as `dmc:runs/x/last.pt` or `random:seed=2`; or
             `module:Class` for a class with `act(views, legal)`, with arguments for its making as
             `module:Class:key=value,key=value`.
-        rules: the room that it is to play in; an agent made for another room is refused.
+        rules: the room that it is to play in; an agent made for another room is refused, one that
+            wants to know the room (`in_room`) is told.
 
     Raises:
         AgentError: an unknown name, a wrong argument, a checkpoint of another room, a class that
@@ -205,4 +207,5 @@ def load(spec: str, rules: RuleSet | None = None) -> Agent:
     made_for = getattr(agent, "rules", None)
     if isinstance(made_for, RuleSet) and rules is not None and made_for != rules:
         raise AgentError(f"agent {spec}: made for room {made_for.name}, not for {rules.name}")
-    return agent
+    in_room = getattr(agent, "in_room", None)
+    return agent if rules is None or in_room is None else in_room(rules)
