@@ -19,9 +19,8 @@ from agents.planner_play import (
 )
 from agents.planner_weights import read_weights
 from agents.planner_wins import certain_win
-from agents.search_jit import njit
 from ddz_env import engine, wild_core
-from ddz_env._jit import records
+from ddz_env._jit import njit, records
 from ddz_env.bots import greedy_choice
 from ddz_env.catalogue import Category
 from ddz_env.moves import MAX_LEGAL, T_IDS, T_INT, T_PARAMS, T_TABLES, after, hand_size

@@ -7,8 +7,8 @@ the chance that a player has to make it who chooses in proportion to exp(planner
 import numpy as np
 from numba import types
 
-from agents.search_jit import njit
 from agents.search_play import T_ARENA, list_choices, weigh
+from ddz_env._jit import njit
 from ddz_env.catalogue import FIRST_PLAY
 from ddz_env.engine import GOLDEN, mix, pass_play, put_down
 from ddz_env.hidden import T_HIDDEN, deal_hidden, fill_state, known_cards

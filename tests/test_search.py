@@ -141,7 +141,7 @@ def test_cards_that_do_not_fit_are_refused():
 
 @pytest.mark.parametrize("room", ["play_only", "jj_classic", "happy_laizi", "laidou"])
 def test_legal_repeatable_and_by_itself(room):
-    """A choice is legal; the same again, alone or in a batch; before the play it is the planner's."""
+    """Legal; the same again, alone or in a batch; before the play it is the planner's."""
     views, legal = many_positions(room, 40)
     search, again = (agents.load(FAST, PRESETS[room]) for _ in range(2))
     chosen = search.act(views, legal)
