@@ -2,7 +2,8 @@
 
 Numba's disk cache looks only at the file that a function stands in, so an edit in another file
 would leave stale machine code behind. Here the cache folder's name holds a hash of all sources of
-the package; an edit anywhere starts a new folder.
+the package; an edit anywhere starts a new folder. Kernels of other packages, which call this one's
+and each other, have a folder inside it, named by a hash of their own sources.
 """
 
 import hashlib
@@ -10,6 +11,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,13 @@ from numba.core import config as numba_config
 config: Any = numba_config  # its attributes are made while numba is imported
 
 
-def _source_hash() -> str:
-    """Hash of every source file of the package, in the order of their names."""
+_HERE = Path(__file__).parent
+
+
+def _source_hash(folder: Path) -> str:
+    """Hash of every source file of a package, in the order of their names."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(folder.glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -33,7 +38,7 @@ def _cache_dir() -> Path:
     """The folder for compiled kernels; the temporary folder where the home is read-only."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     for root in (Path(base), Path(tempfile.gettempdir())):
-        path = root / "ddz_env" / _source_hash()
+        path = root / "ddz_env" / _source_hash(_HERE)
         try:
             fresh = not path.exists()
             path.mkdir(parents=True, exist_ok=True)
@@ -41,17 +46,32 @@ def _cache_dir() -> Path:
                 continue
         except OSError:
             continue
-        if fresh and not config.DISABLE_JIT:
-            print(
-                "ddz_env: compiling its kernels, once per version (under a minute) ...",
-                file=sys.stderr,
-                flush=True,
-            )
+        if fresh:
+            _say("ddz_env")
         return path
     raise OSError("ddz_env: neither the user's cache folder nor the temporary folder is writable")
 
 
+def _say(name: str) -> None:
+    """Tell that a package's kernels will be compiled now."""
+    if not config.DISABLE_JIT:
+        text = f"{name}: compiling its kernels, once per version (under a minute) ..."
+        print(text, file=sys.stderr, flush=True)
+
+
 CACHE_DIR = _cache_dir()
+
+
+@cache
+def _cache_of(folder: Path) -> str:
+    """Where kernels of a folder's files are kept: those of other packages call this one's."""
+    if folder == _HERE or not folder.is_dir():
+        return str(CACHE_DIR)
+    path = CACHE_DIR / f"{folder.name}-{_source_hash(folder)}"
+    if not path.exists():
+        _say(folder.name)
+        path.mkdir(exist_ok=True)
+    return str(path)
 
 
 def njit(*args: Any, **options: Any) -> Callable[..., Any]:
@@ -66,7 +86,8 @@ def njit(*args: Any, **options: Any) -> Callable[..., Any]:
     def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         # The folder is read when the cache is set up and when an explicit signature compiles, both
         # inside this call; other users of numba in the process keep their own folder.
-        before, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_DIR)
+        folder = _cache_of(Path(function.__code__.co_filename).parent)
+        before, config.CACHE_DIR = config.CACHE_DIR, folder
         try:
             return numba.njit(*args, **options)(function)
         finally:

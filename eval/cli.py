@@ -32,11 +32,11 @@ def save_json(path: Path, data: Any) -> None:
         temporary.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
-def check_folder(path: Path) -> None:
+def check_folder(path: Path, option: str = "--out") -> None:
     """Raise a `DdzError` where a file stands in the way of a folder that is to be made."""
     for place in (path, *path.parents):
         if place.exists() and not place.is_dir():
-            raise DdzError(f"--out {path}: {place} is a file")
+            raise DdzError(f"{option} {path}: {place} is a file")
 
 
 def command_line(script: str, arguments: list[str] | None) -> str:

@@ -3,122 +3,29 @@
 Without calling (landlord fixed): each deal twice, A against two B and B against two A. With it:
 each deal in six layouts, A at each seat against two B and B at each seat against two A; or, where
 a third agent makes all choices before the play (`calls`), twice, with A and then B as landlord.
-Deals that end void in a layout are left out whole and counted. Intervals resample deals, not
-games, since the games of one deal hang together.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import bootstrap
 
 from agents.base import Agent
+from ddz_env import core
 from ddz_env._jit import records
-from ddz_env.catalogue import CHOICES
-from ddz_env.core import apply_rows, first_illegal, list_rows
-from ddz_env.engine import start
-from ddz_env.errors import DdzError, IllegalActionError
+from ddz_env.engine import start, start_from_deck
+from ddz_env.errors import DdzError
 from ddz_env.rules import Params, RuleSet, get_rules
-from ddz_env.scoring import QUARTERS
 from ddz_env.state import STATE, Phase
-from ddz_env.vector import Legal, deal_seeds
-from ddz_env.view import VIEW, cut_views
+from ddz_env.vector import deal_seeds
+from eval.figures import MatchResult, interval, summarise_games
+from eval.games import condense, layouts
+from eval.guard import Decide, decide_strictly
+
+__all__ = ["MatchResult", "interval", "layouts", "play_deals", "play_match", "summarise"]
 
 CHUNK = 1024
 """Deals in flight at a time."""
-RESAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class MatchResult:
-    """A match from A's side. Shares and points are means over deals; `ci` are 95% intervals."""
-
-    deals: int
-    """Distinct deals counted."""
-    void: int
-    """Deals left out because all passed too often in some layout."""
-    wp: float
-    """Share of games that A's side won, over both roles."""
-    ci: tuple[float, float]
-    landlord: float
-    """Share that A won as landlord; None-like NaN when it never was."""
-    landlord_ci: tuple[float, float]
-    farmers: float
-    """Share that A's seats won as farmers."""
-    farmers_ci: tuple[float, float]
-    adp: float
-    """Points a deal of A's side: where sides are fixed the side's points, else of A's seat."""
-    adp_ci: tuple[float, float]
-    score: float
-    """Difference between the points of a seat of A and of a seat of B, a deal."""
-    score_ci: tuple[float, float]
-    a_rates: dict[str, float]
-    """How often A said yes before the play, by choice: `rates`."""
-    b_rates: dict[str, float]
-
-    def to_json(self) -> dict[str, Any]:
-        """The result as JSON types; NaN becomes null."""
-
-        def plain(value: Any) -> Any:
-            if isinstance(value, (tuple, list)):
-                return [plain(v) for v in value]
-            if isinstance(value, dict):
-                return {k: plain(v) for k, v in value.items()}
-            if isinstance(value, float):
-                return None if np.isnan(value) else round(value, 5)
-            return value
-
-        return {key: plain(value) for key, value in asdict(self).items()}
-
-
-def layouts(rules: RuleSet) -> np.ndarray:
-    """Which agent (0: A, 1: B) sits at each seat in each game of a deal: `int[L, 3]`."""
-    if rules.auction == "none":
-        return np.array([[0, 1, 1], [1, 0, 0]])
-    return np.array([np.roll([k, 1 - k, 1 - k], seat) for k in (0, 1) for seat in range(3)])
-
-
-def interval(values: np.ndarray, seed: int = 0) -> tuple[float, float]:
-    """The 95% bootstrap interval of the mean of one value a deal (NaN when there are too few)."""
-    values = values[~np.isnan(values)]
-    if len(values) < 2 or np.all(values == values[0]):
-        mean = float(values.mean()) if len(values) else float("nan")
-        return mean, mean
-    result = bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=RESAMPLES,
-        batch=max(1, 4_000_000 // len(values)),
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    )
-    return float(result.confidence_interval.low), float(result.confidence_interval.high)
-
-
-def _mean(values: np.ndarray) -> float:
-    """The mean of what is no NaN, NaN of nothing."""
-    values = values[~np.isnan(values)]
-    return float(values.mean()) if len(values) else float("nan")
-
-
-def _decide(
-    agent: Agent, states: np.ndarray, rows: np.ndarray, legal: Legal, params: Params
-) -> np.ndarray:
-    """An agent's choices for some rows, checked."""
-    views = records(VIEW, len(rows))
-    cut_views(states, rows, states["turn"][rows].astype(np.int64), params, views)
-    answer = np.asarray(agent.act(views, legal))
-    if answer.shape != (len(rows),) or answer.dtype.kind not in "iu":
-        raise IllegalActionError(
-            f"{agent!r}: expected {len(rows)} ids, got {answer.dtype} {answer.shape}"
-        )
-    actions = np.ascontiguousarray(answer, np.int64)
-    bad = first_illegal(states, rows, actions, params)
-    if bad >= 0:
-        raise IllegalActionError(f"{agent!r} chose action {actions[bad]}, which is not legal")
-    return actions
 
 
 def play_out(
@@ -128,6 +35,7 @@ def play_out(
     params: Params,
     alive: Callable[[], None] | None = None,
     before: Phase = Phase.OVER,
+    decide: Decide = decide_strictly,
 ) -> None:
     """Play a batch of games to their ends; an agent is asked only where it has a choice.
 
@@ -138,22 +46,71 @@ def play_out(
         params: the room.
         alive: called once a round, for progress.
         before: games stop when they reach this phase.
+        decide: what asks an agent.
     """
     buffer = None
     while True:
         rows = np.flatnonzero(states["phase"] < before)
         if len(rows) == 0:
             return
-        legal, buffer = list_rows(states, rows, params, ids=buffer)
+        legal, buffer = core.list_rows(states, rows, params, ids=buffer)
         actions = legal.ids[legal.offsets[:-1]].astype(np.int64)
         asked = np.where(np.diff(legal.offsets) > 1, seats[rows, states["turn"][rows]], -1)
-        for k, agent in enumerate(agents):
+        for k in np.unique(asked[asked >= 0]):
             index = np.flatnonzero(asked == k)
-            if len(index):
-                actions[index] = _decide(agent, states, rows[index], legal.take(index), params)
-        apply_rows(states, rows, actions, params)
+            lists = legal.take(index)
+            actions[index] = decide(int(k), agents[k], states, rows[index], lists, params)
+        core.apply_rows(states, rows, actions, params)
         if alive is not None:
             alive()
+
+
+@dataclass(frozen=True)
+class Deals:
+    """Deals to play."""
+
+    keys: np.ndarray
+    """Key of each, `uint64[D]`."""
+    first: int = 0
+    """Public number of the first one."""
+    decks: np.ndarray | None = None
+    """Their cards, `uint8[D, 54]`; shuffled by key where left out."""
+
+    def part(self, begin: int, end: int) -> "Deals":
+        """Some of them."""
+        decks = None if self.decks is None else self.decks[begin:end]
+        return Deals(self.keys[begin:end], self.first + begin, decks)
+
+    def start(self, rules: RuleSet, copies: int = 1) -> np.ndarray:
+        """The deals begun, each so many times: `STATE[D * copies]`."""
+        states, params = records(STATE, len(self.keys) * copies), rules.params()
+        for i in range(len(states)):
+            start(states[i], self.keys[i // copies], -1, params)
+            states[i]["deal"] = self.first + i // copies
+            if self.decks is not None:
+                states[i]["deck"] = self.decks[i // copies]
+                start_from_deck(states[i], params)
+        return states
+
+
+def games_of_a_deal(rules: RuleSet, by_side: bool) -> int:
+    """How many games each deal is played in: twice, or in six layouts."""
+    return 2 if by_side else len(layouts(rules))
+
+
+def who_sits(states: np.ndarray, rules: RuleSet, by_side: bool) -> np.ndarray:
+    """Whose agent sits at each seat, 0 A, 1 B: `int[N, 3]`, for `STATE[N]` in the order of deals.
+
+    Args:
+        states: the games; `by_side` they have come to the play.
+        rules: the room.
+        by_side: whether A is landlord in a deal's first game and B in its second one.
+    """
+    if not by_side:
+        table = layouts(rules)
+        return np.tile(table, (len(states) // len(table), 1))
+    landlord = states["landlord"][:, None] == np.arange(3)
+    return np.where(landlord == (np.arange(len(states)) % 2 == 0)[:, None], 0, 1)
 
 
 def play_deals(
@@ -168,7 +125,7 @@ def play_deals(
     """The final records of a duplicate match: `STATE[D, L]`, by deal and layout.
 
     Args:
-        a: agent A.
+        a: agent A; one for all its seats.
         b: agent B.
         rules: the room.
         seeds: keys of the deals, `uint64[D]`.
@@ -177,52 +134,12 @@ def play_deals(
         calls: makes all choices before the play, for every seat; A is then landlord in layout 0,
             B in layout 1.
     """
-    n, params = 2 if calls is not None else len(layouts(rules)), rules.params()
-    states = records(STATE, len(seeds) * n)
-    for i in range(len(states)):
-        start(states[i], seeds[i // n], -1, params)
-        states[i]["deal"] = first_number + i // n
-    if calls is None:
-        seats = np.tile(layouts(rules), (len(seeds), 1))
-    else:
+    n, params = games_of_a_deal(rules, calls is not None), rules.params()
+    states = Deals(seeds, first_number).start(rules, n)
+    if calls is not None:
         play_out(states, np.zeros((len(states), 3), np.int64), [calls], params, alive, Phase.PLAY)
-        landlord = states["landlord"][:, None] == np.arange(3)
-        seats = np.where(landlord == (np.arange(len(states)) % 2 == 0)[:, None], 0, 1)
-    play_out(states, seats, [a, b], params, alive)
+    play_out(states, who_sits(states, rules, calls is not None), [a, b], params, alive)
     return states.reshape(len(seeds), n)
-
-
-def rates(states: np.ndarray, mine: np.ndarray, rules: RuleSet) -> dict[str, float]:
-    """How often some seats said yes before the play.
-
-    Args:
-        states: `STATE[D, L]`, final records.
-        mine: `bool[D, L, 3]`, the seats that count.
-        rules: the room.
-
-    Returns:
-        shares by choice of the room: `call`, `rob` and `blind` of the times that a seat was asked;
-        `show`, `double` and `raise` of the deals in which a seat did so at least once.
-    """
-    grabbed = (states["blind"] == 1)[..., None] & (states["caller"][..., None] == np.arange(3))
-    raised = states["history_action"] == CHOICES["raise"]
-    seats = states["history_seat"]
-    raises = np.stack([(raised & (seats == k)).any(axis=-1) for k in range(3)], axis=-1)
-    everywhere = np.ones_like(mine)
-    shows = (rules.show_before_deal, rules.show_at_6, rules.show_at_12, rules.show_after_bottom)
-    choices = {  # name: (the room has it, asked, yes)
-        "call": (rules.auction != "none", states["calls"] >= 0, states["calls"] > 0),
-        "rob": (rules.rob, states["robs"] >= 0, states["robs"] == 1),
-        "blind": (rules.auction == "blind", (states["looked"] == 1) | grabbed, grabbed),
-        "show": (any(shows), everywhere, states["shows"] > 0),
-        "double": (rules.double, everywhere, states["doubles"] == 1),
-        "raise": (rules.raising, everywhere, raises),
-    }
-    return {
-        name: _mean(yes[mine & asked].astype(float))
-        for name, (exists, asked, yes) in choices.items()
-        if exists
-    }
 
 
 def summarise(
@@ -235,48 +152,12 @@ def summarise(
         rules: the room.
         seed: of the resampling.
         by_side: whether A was landlord in layout 0 and the farmers in layout 1 (`calls`).
+
+    Raises:
+        DdzError: every deal was void.
     """
-    void = (states["winner"] < 0).any(axis=1)
-    states = states[~void]
-    if len(states) == 0:
-        raise DdzError("match: every deal was void")
-    lord = states["landlord"][:, :, None] == np.arange(3)  # [D, L, seat]
-    if by_side:
-        mine = lord == (np.arange(2) == 0)[:, None]
-    else:
-        mine = np.broadcast_to(layouts(rules) == 0, (*states.shape, 3))
-    won = (states["winner"] == states["landlord"])[:, :, None] == lord
-    points = states["scores"] / QUARTERS
-
-    def per_deal(values: np.ndarray, where: np.ndarray) -> np.ndarray:
-        count = where.sum(axis=(1, 2))
-        total = np.where(where, values, 0).sum(axis=(1, 2))
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-    as_lord, as_farmer = per_deal(won, mine & lord), per_deal(won, mine & ~lord)
-    if by_side or rules.auction == "none":
-        wins = (as_lord + as_farmer) / 2
-        adp = np.where(mine, points, 0).sum(axis=2).mean(axis=1)
-    else:
-        wins = per_deal(won, mine)
-        adp = per_deal(points, mine)
-    score = per_deal(points, mine) - per_deal(points, ~mine)
-    return MatchResult(
-        deals=len(states),
-        void=int(void.sum()),
-        wp=_mean(wins),
-        ci=interval(wins, seed),
-        landlord=_mean(as_lord),
-        landlord_ci=interval(as_lord, seed),
-        farmers=_mean(as_farmer),
-        farmers_ci=interval(as_farmer, seed),
-        adp=_mean(adp),
-        adp_ci=interval(adp, seed),
-        score=_mean(score),
-        score_ci=interval(score, seed),
-        a_rates=rates(states, mine, rules),
-        b_rates=rates(states, ~mine, rules),
-    )
+    sides = who_sits(states.reshape(-1), rules, by_side).reshape(*states.shape, 3)
+    return summarise_games(condense(states, rules, sides), rules, seed, by_side)
 
 
 def play_match(
@@ -289,7 +170,9 @@ def play_match(
     keep: Callable[[np.ndarray], None] | None = None,
     calls: Agent | None = None,
 ) -> MatchResult:
-    """Play a duplicate match of A against B.
+    """Play a duplicate match of A against B in this process, strictly: agents may not fail.
+
+    Several processes, and agents that may fail: `eval.tournament`.
 
     Args:
         a: agent A.
@@ -311,9 +194,11 @@ def play_match(
     seeds = deal_seeds(seed, deals)
     parts = []
     for begin in range(0, deals, CHUNK):
-        parts.append(play_deals(a, b, room, seeds[begin : begin + CHUNK], begin, None, calls))
+        states = play_deals(a, b, room, seeds[begin : begin + CHUNK], begin, None, calls)
         if keep is not None:
-            keep(parts[-1])
+            keep(states)
+        sides = who_sits(states.reshape(-1), room, calls is not None).reshape(*states.shape, 3)
+        parts.append(condense(states, room, sides))
         if progress is not None:
             progress(min(begin + CHUNK, deals))
-    return summarise(np.concatenate(parts), room, seed, calls is not None)
+    return summarise_games(np.concatenate(parts), room, seed, calls is not None)

@@ -1,221 +1,289 @@
 """Tournaments: `python eval/tournament.py greedy rlcard_rule --rules play_only --deals 1000`.
 
-Every pair of agents plays a duplicate match on the same deals (eval/match.py).
+Every pair of agents, or the first one and each of the others, plays a duplicate match on the same
+deals (`eval/match.py`), in several processes. What is finished is kept in the folder `--out`: the
+same command goes on after a kill. A picture of it: `python eval/report.py FOLDER`.
 """
 
+import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-import numpy as np
 import tyro
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 import agents
+import ddz_env
 from ddz_env.errors import DdzError
-from ddz_env.game import Game
-from ddz_env.replay import to_line, write_replays
-from ddz_env.rooms import load_rules, rules_hash
+from ddz_env.replay import write_replays
+from ddz_env.rooms import load_rules, rules_hash, rules_to_dict
 from ddz_env.rules import RuleSet
-from ddz_env.vector import check_seed
+from ddz_env.vector import check_seed, deal_seeds
+from eval.chunks import Chunk, ChunkResult, Pairing
 from eval.cli import check_folder, command_line, guarded, save_json, versions
-from eval.match import MatchResult, layouts, play_match
+from eval.deal_files import deals_hash, read_deals, shuffled
+from eval.match import Deals
+from eval.results import collect, load_played, write_csv
+from eval.store import RESULTS, Store, file_hash
+from eval.tables import all_tables, legend
+from eval.workers import play_chunks
+
+PLAIN_SECONDS = 30.0
+"""Seconds between two lines of progress where the output is no terminal."""
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Command:
-    """Duplicate matches between every two agents; a table and results.json."""
+    """Duplicate matches between agents: tables, results.json and results.csv."""
 
     agents: Annotated[list[str], tyro.conf.Positional]
-    """Agents by spec: random, greedy, rlcard_rule, dmc:PATH; two or more."""
+    """Agents by spec, two or more: random, greedy, rlcard_rule, dmc:PATH, module:Class, ..."""
     rules: str = "play_only"
     """Room: a preset's name, or a TOML file."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Field of the room to change, as field=value; may be given again."""
     calls: str | None = None
     """Agent that makes all choices before the play, so that only card play is compared."""
-    deals: int = 1000
-    """Distinct deals of each pairing."""
+    schedule: Literal["round_robin", "gauntlet"] = "round_robin"
+    """Everybody against everybody, or the first agent against each of the others."""
+    deals: int | None = None
+    """Distinct deals of each pairing; 1000, or all of --deals-file."""
     seed: int = 0
     """Seed of the deals."""
+    deals_file: Path | None = None
+    """File of deals to play instead, such as eval/deals/shuffled_10000.txt."""
     out: Path | None = None
-    """Folder for results.json; only the table is printed without it."""
+    """Folder for the results; only the tables are printed without it."""
     replays: Path | None = None
-    """File for replays of all games, one JSON line each; added to if it exists."""
+    """File for replays of all games, one JSON line each; added to at the end if it exists."""
+    processes: int = field(default_factory=_cores)
+    """Worker processes; 0 plays in this one, which a failing agent can then hang or end."""
+    move_time: float | None = None
+    """Seconds for a decision; the trustee plays on for who is late. No limit unless given."""
+    warm_up: float = 30.0
+    """More seconds for each decision of an agent's first game, which isn't counted."""
+    chunk: int = 200
+    """Deals that a process plays at a time, and that are lost at most by a kill."""
 
 
-def check(command: Command) -> tuple[RuleSet, list[tuple[str, str]]]:
-    """The room and the pairings, every argument checked before anything is played.
+@dataclass(frozen=True)
+class Plan:
+    """A tournament, every argument checked."""
+
+    manifest: dict[str, Any]
+    rules: RuleSet
+    deals: Deals
+    replays: bool
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All that is to be played."""
+        data = self.manifest
+        for pair, (a, b) in enumerate(data["pairs"]):
+            pairing = Pairing(
+                a, b, self.rules, data["calls"], data["move_time"], data["warm_up"], self.replays
+            )
+            for number, begin in enumerate(range(0, data["deals"], data["chunk"])):
+                end = min(begin + data["chunk"], data["deals"])
+                yield Chunk(pair, number, pairing, self.deals.part(begin, end))
+
+
+def files_of(spec: str) -> dict[str, str]:
+    """Hashes of the files that an agent is made from: its class's, and those that its spec names.
+
+    A checkpoint that was overwritten since is another agent.
+    """
+    name, _, argument = spec.partition(":")
+    paths = [Path(word.rpartition("=")[2]) for word in argument.split(",")]
+    if name not in agents.REGISTRY:
+        paths.append(Path(getattr(sys.modules[name], "__file__", None) or ""))
+    return {path.name: file_hash(path) for path in paths if path.is_file()}
+
+
+def _check_numbers(command: Command) -> None:
+    for name, least in (("deals", 1), ("processes", 0), ("chunk", 1)):
+        value = getattr(command, name)
+        if value is not None and value < least:
+            raise DdzError(f"--{name}: expected a whole number from {least}, got {value}")
+    for name in ("move_time", "warm_up"):
+        value, option = getattr(command, name), f"--{name.replace('_', '-')}"
+        if (value is not None and not 0 <= value <= 1e6) or (value == 0 and name == "move_time"):
+            raise DdzError(f"{option}: expected seconds, more than 0, got {value}")
+
+
+def _deals(command: Command, rules: RuleSet) -> Deals:
+    """The deals to play."""
+    if command.deals_file is None:
+        check_seed(command.seed)
+        return Deals(deal_seeds(command.seed, command.deals or 1000))
+    deals, _ = read_deals(command.deals_file, rules)
+    n = len(deals.keys)
+    if command.deals is not None and command.deals > n:
+        raise DdzError(f"--deals: {command.deals_file} has {n}, expected at most those")
+    return deals.part(0, command.deals or n)
+
+
+def check(command: Command) -> Plan:
+    """What is to be played, every argument checked before anything is.
 
     Raises:
         DdzError: an argument that can't be used, by name.
     """
     rules = load_rules(command.rules, command.set)
-    check_seed(command.seed)
-    if command.deals < 1:
-        raise DdzError(f"--deals: expected a whole number from 1, got {command.deals}")
-    if len(command.agents) < 2:
-        raise DdzError(f"agents: expected two or more, got {len(command.agents)}")
-    if len(set(command.agents)) < len(command.agents):
+    _check_numbers(command)
+    specs = list(command.agents)
+    if len(specs) < 2:
+        raise DdzError(f"agents: expected two or more, got {len(specs)}")
+    if len(set(specs)) < len(specs):
         raise DdzError("agents: the same agent twice")
-    for spec in [*command.agents, *([command.calls] if command.calls else [])]:
+    for spec in [*specs, *([command.calls] if command.calls else [])]:
         agents.load(spec, rules)
-    if command.out is not None:
-        check_folder(command.out)
-    if command.out is not None and (command.out / "results.json").exists():
-        raise DdzError(f"--out {command.out}: holds results.json already; choose another folder")
-    return rules, list(combinations(command.agents, 2))
-
-
-def keeper(
-    path: Path | None, rules: RuleSet, pair: tuple[str, str], calls: str | None
-) -> Callable[[np.ndarray], None] | None:
-    """What writes the games of a pairing to the file of replays; nothing without a file."""
-    if path is None:
-        return None
-    table = layouts(rules)
-
-    def names(state: np.void, layout: int) -> list[str]:
-        if calls is None:
-            return [pair[k] for k in table[layout]]
-        return [pair[layout if seat == state["landlord"] else 1 - layout] for seat in range(3)]
-
-    def keep(states: np.ndarray) -> None:
-        write_replays(
-            path,
-            (
-                to_line(Game.from_state(state, rules), names(state, i))
-                for games in states
-                for i, state in enumerate(games)
-            ),
-        )
-
-    return keep
-
-
-def play(command: Command, console: Console) -> list[tuple[str, str, MatchResult]]:
-    """All pairings, with a progress bar."""
-    rules, pairs = check(command)
-    results = []
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("deals"),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    ) as progress:
-        task = progress.add_task("", total=command.deals * len(pairs))
-        for i, (a, b) in enumerate(pairs):
-            progress.update(task, description=f"{a} - {b}")
-            before = i * command.deals
-            result = play_match(
-                agents.load(a, rules),
-                agents.load(b, rules),
-                rules,
-                command.deals,
-                command.seed,
-                lambda n, before=before: progress.update(task, completed=before + n),
-                keeper(command.replays, rules, (a, b), command.calls),
-                None if command.calls is None else agents.load(command.calls, rules),
-            )
-            results.append((a, b, result))
-    return results
-
-
-def with_interval(value: float, ci: tuple[float, float], digits: int = 3) -> str:
-    """A mean and half the width of its interval: `0.697 ±.012`."""
-    return f"{value:.{digits}f} ±{(ci[1] - ci[0]) / 2:.{digits}f}".replace("±0.", "±.")
-
-
-def table(rules: RuleSet, results: list[tuple[str, str, MatchResult]]) -> Table:
-    """The results from the first agent's side."""
-    calling = rules.auction != "none"
-    counted = sorted({r.deals for _, _, r in results})
-    title = f"{rules.name}, {' to '.join(f'{n:,}' for n in counted[:: max(1, len(counted) - 1)])}"
-    title += " duplicate deals each"
-    grid = Table(
-        title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
-    )
-    for name in ("agent", "against"):
-        grid.add_column(name, overflow="fold", min_width=11)
-    for name in ["WP", "landlord", "farmers", "ADP", *(["score"] if calling else [])]:
-        grid.add_column(name, justify="right", no_wrap=True)
-    for a, b, r in results:
-        row = [a, b, with_interval(r.wp, r.ci), f"{r.landlord:.3f}", f"{r.farmers:.3f}"]
-        row.append(f"{r.adp:+.2f}")
-        if calling:
-            row.append(with_interval(r.score, r.score_ci, 2))
-        grid.add_row(*row)
-    return grid
-
-
-def rates_table(results: list[tuple[str, str, MatchResult]]) -> Table | None:
-    """How often each agent said yes before the play, over its pairings; None without choices."""
-    shares: dict[str, list[dict[str, float]]] = {}
-    for a, b, r in results:
-        shares.setdefault(a, []).append(r.a_rates)
-        shares.setdefault(b, []).append(r.b_rates)
-    names = list(results[0][2].a_rates)
-    if not names:
-        return None
-    grid = Table(title="share of yes", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    grid.add_column("agent", overflow="fold", min_width=11)
-    for name in names:
-        grid.add_column(name, justify="right", no_wrap=True)
-    for agent, found in shares.items():
-        means = [float(np.nanmean([rates[name] for rates in found])) for name in names]
-        grid.add_row(agent, *(f"{mean:.3f}" for mean in means))
-    return grid
-
-
-def as_json(
-    command: Command, line: str, results: list[tuple[str, str, MatchResult]]
-) -> dict[str, Any]:
-    """The content of results.json."""
-    rules = load_rules(command.rules, command.set)
-    return {
+    if command.replays is not None:
+        check_folder(command.replays.parent, "--replays")
+        if command.replays.is_dir():
+            raise DdzError(f"--replays {command.replays}: is a folder")
+    deals = _deals(command, rules)
+    gauntlet = command.schedule == "gauntlet"
+    pairs = [(specs[0], x) for x in specs[1:]] if gauntlet else list(combinations(specs, 2))
+    decks = shuffled(deals.keys, rules) if deals.decks is None else deals.decks
+    manifest = {
         "rules": rules.name,
         "rules_hash": rules_hash(rules),
+        "rules_fields": rules_to_dict(rules),
+        "agents": specs,
+        "files": {spec: found for spec in specs if (found := files_of(spec))},
+        "schedule": command.schedule,
+        "pairs": [list(pair) for pair in pairs],
         "calls": command.calls,
-        "seed": command.seed,
-        "command": line,
-        "versions": versions("numpy", "numba", "torch"),
-        "pairings": [{"a": a, "b": b, **r.to_json()} for a, b, r in results],
+        "deals": len(deals.keys),
+        "seed": command.seed if command.deals_file is None else None,
+        "deals_file": command.deals_file and command.deals_file.name,
+        "deals_hash": deals_hash(deals.keys, decks),
+        "chunk": command.chunk,
+        "move_time": command.move_time,
+        "warm_up": command.warm_up,
+        "replays": command.replays is not None,
+        "version": ddz_env.__version__,
     }
+    return Plan(manifest, rules, deals, command.replays is not None)
+
+
+class _Shown:
+    """How far a tournament is: a bar, or a line now and then where the output is no terminal."""
+
+    def __init__(self, console: Console, done: int, total: int) -> None:
+        self.console, self.done, self.total = console, done, total
+        self._begin = self._printed = time.monotonic()
+        self._before = done
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("deals"),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self.progress.add_task("", total=total, completed=done)
+
+    def advance(self, deals: int, name: str) -> None:
+        """So many deals more are done, of a pairing."""
+        self.done += deals
+        self.progress.update(self._task, advance=deals, description=name)
+        now = time.monotonic()
+        if not self.console.is_terminal and now - self._printed > PLAIN_SECONDS:
+            self._printed = now
+            rate = (self.done - self._before) / (now - self._begin)
+            left = (self.total - self.done) / rate / 60
+            text = f"{self.done:,}/{self.total:,} deals  {name}  {left:.1f} minutes left"
+            self.console.print(text, highlight=False, soft_wrap=True)
+
+
+def play(plan: Plan, store: Store, processes: int, console: Console) -> None:
+    """Play what is missing, with a progress bar; every chunk is kept as soon as it is finished."""
+    chunks = list(plan.chunks())
+    missing = [chunk for chunk in chunks if not store.has(chunk)]
+    total = sum(len(chunk.deals.keys) for chunk in chunks)
+    shown = _Shown(console, total - sum(len(c.deals.keys) for c in missing), total)
+    if 0 < len(missing) < len(chunks):
+        console.print(f"going on after {shown.done:,} of {total:,} deals", highlight=False)
+
+    def done(chunk: Chunk, result: ChunkResult) -> None:
+        store.save(chunk, result)
+        shown.advance(len(chunk.deals.keys), f"{chunk.pairing.a} - {chunk.pairing.b}")
+
+    with shown.progress:
+        play_chunks(missing, processes, done)
+
+
+def run(command: Command, line: str, console: Console) -> dict[str, Any]:
+    """Play a tournament, or go on with it; the content of results.json.
+
+    Raises:
+        DdzError: an argument that can't be used, a folder of another tournament, an agent that
+            can't be made any more.
+    """
+    plan = check(command)
+    store = Store(command.out, plan.manifest)
+    finished = store.path is not None and (store.path / RESULTS).exists()
+    store.open()
+    play(plan, store, command.processes, console)
+    played = load_played(store)
+    data = {
+        **collect(store.manifest, played),
+        "command": line,
+        "versions": versions("numpy", "numba", "scipy", "torch"),
+    }
+    if command.replays is not None and not finished:
+        lines = (text for pairing in played for chunk in pairing.chunks for text in chunk.lines)
+        write_replays(command.replays, lines)
+    if store.path is not None:
+        save_json(store.path / RESULTS, data)
+        write_csv(store.path / "results.csv", data)
+    return data
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; 0 when all went well, 2 for an argument that can't be used."""
+    """Run the command.
+
+    Returns:
+        0; 2 for an argument that can't be used; 130 after Ctrl-C.
+    """
     command = tyro.cli(Command, args=arguments)
 
     def body() -> None:
         console = Console()
-        results = play(command, console)
-        console.print(table(load_rules(command.rules, command.set), results))
-        shares = rates_table(results)
-        if shares is not None:
-            console.print(shares)
-        console.print(
-            "WP: share of games won by the agent's side over both roles. ADP: points a deal."
-            " ±: half the 95% interval, from resampling deals.",
-            style="dim",
-        )
+        data = run(command, command_line("eval/tournament.py", arguments), console)
+        for table in all_tables(data):
+            console.print(table)
+        for text in legend(data):
+            console.print(text, style="dim", highlight=False)
         if command.out is not None:
-            path = command.out / "results.json"
-            save_json(
-                path, as_json(command, command_line("eval/tournament.py", arguments), results)
+            console.print(
+                f"results {command.out / RESULTS}, next: python eval/report.py {command.out}",
+                highlight=False,
+                soft_wrap=True,
             )
-            console.print(f"results {path}")
 
-    return guarded("tournament", body)
+    try:
+        return guarded("tournament", body)
+    except KeyboardInterrupt:
+        kept = "; the same command goes on" if command.out is not None else ""
+        print(f"tournament: stopped{kept}", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -150,8 +150,9 @@ def their_actions(game):
 
 
 @pytest.mark.skipif(not HAVE_RLCARD, reason="the package rlcard is not installed")
-def test_against_the_package(monkeypatch):
-    """1,000 decisions that are a choice, half of the moves on the way being random.
+@pytest.mark.parametrize("decisions", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_against_the_package(monkeypatch, decisions):
+    """Decisions that are a choice, half of the moves on the way being random.
 
     Leads, plays of the same type and passes are equal to the card, kickers included. The one class
     of difference: where RLCard draws from all legal plays with numpy's global generator, this agent
@@ -165,7 +166,7 @@ def test_against_the_package(monkeypatch):
     rng, agent = random.Random(3), RLCardRuleAgent()
     seen = {"lead": 0, "bare": 0, "kickers": 0, "pass": 0, "random": 0}
     seed = 0
-    while sum(seen.values()) < 1000:
+    while sum(seen.values()) < decisions:
         game = Game("play_only", seed=seed)
         seed += 1
         while not game.over:
@@ -181,8 +182,9 @@ def test_against_the_package(monkeypatch):
                     assert wanted == (ours if ours == "pass" else theirs(ours)), game
                 seen[kind_of(wanted is drawn, ours, leads="pass" not in legal)] += 1
             game.step(rng.choice(game.legal()) if rng.random() < 0.5 else ours)
+    print(seen)
     assert seen["lead"] >= 200 and seen["bare"] >= 200 and seen["kickers"] >= 5
-    assert seen["pass"] >= 1 and 1 <= seen["random"] <= 50
+    assert seen["pass"] >= 1 and 1 <= seen["random"] <= decisions // 20
 
 
 def kind_of(drawn, ours, leads):
