@@ -7,7 +7,7 @@ A decision of the play goes like this:
 3. Hidden hands are drawn (`search_worlds`); on each of them every candidate is made and the rest
    played out by a fast policy that sees no more than its seat does (`search_play`), or solved
    exactly once few cards are left. All candidates meet the same hands, so the luck of the deal
-   cancels out. The policy is the planner; `quick`, the default, leaves out its certain wins.
+   cancels out. The policy is the planner (`quick` leaves out its certain wins).
 4. A candidate that is behind the best one by more than chance explains is dropped; the search ends
    when one is left, or with its budget. Of what is left the one with most deals won is chosen; the
    planner's weighted sums count like a few deals.
@@ -60,7 +60,7 @@ class Options:
     """Playouts for a decision, 0 for a budget of time."""
     seed: int = 0
     """The agent's own seed."""
-    policy: str = "quick"
+    policy: str = "planner"
     """Who plays out: planner, quick or greedy."""
     objective: str = "wp"
     """What is made large: wp, the chance to win, or score, the points of the deal."""
@@ -70,7 +70,7 @@ class Options:
     """Cards in all hands from which down a drawn position is solved instead of played out."""
     nodes: int = 2000
     """Positions that the solver may look into before the position is played out after all."""
-    trust: float = 0.0
+    trust: float = 0.3
     """Exponent of the weights of hidden hands by others' choices so far; 0: all alike."""
     most: int = 12
     """Choices of others that count in the weights, the last ones."""

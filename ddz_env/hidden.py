@@ -120,11 +120,10 @@ def _fill_deck(state, view, hidden, params):
     low = state.bottom
     lord = view.landlord
     if low == U64(0) and lord >= 0:  # a position whose bottom cards nobody knows
-        cards, n = state.hands[lord] + state.played[lord], 0
+        cards = state.hands[lord] + state.played[lord]
         for rank in range(16):
-            while n < BOTTOM_SIZE and (cards >> U64(4 * rank)) & U64(15) > (low >> U64(4 * rank)):
-                low += U64(1) << U64(4 * rank)
-                n += 1
+            held = np.int64((cards >> U64(4 * rank)) & U64(15))
+            low += U64(min(held, BOTTOM_SIZE - hand_size(low))) << U64(4 * rank)
     for seat in range(3):
         shown = view.hands[seat] + view.played[seat]
         rest = hidden[seat]

@@ -107,6 +107,17 @@ def test_drawn_cards_are_those_that_a_seat_can_not_know():
     assert kept > 500 and turned > 200
 
 
+def test_positions_without_a_past():
+    """Nobody knows their bottom cards nor what was played when; a search takes them as they are."""
+    game = Game.from_position(["2233445", "66778", "99TTJ"], "66", 2, last_seat=1)
+    for seat in range(3):
+        view = game.view(seat)
+        rows = state_from_view(view, draw_hidden(view, seed=4))
+        assert cut(rows, seat, game.rules) == view.tobytes()
+        assert sorted(rows[0]["deck"]) == sorted(game.state["deck"])
+    assert chosen_id(agents.load(FAST), game) in game.legal_ids()
+
+
 def test_draws_are_uniform():
     """Two hidden cards of four kinds: each way as often as its copies say."""
     game = place(["3456", "789", "TJQ"])
@@ -141,7 +152,7 @@ def test_cards_that_do_not_fit_are_refused():
 
 @pytest.mark.parametrize("room", ["play_only", "jj_classic", "happy_laizi", "laidou"])
 def test_legal_repeatable_and_by_itself(room):
-    """Legal; the same again, alone or in a batch; before the play it is the planner's."""
+    """Legal; the same again, in whatever order; what is not searched is the planner's choice."""
     views, legal = many_positions(room, 40)
     search, again = (agents.load(FAST, PRESETS[room]) for _ in range(2))
     chosen = search.act(views, legal)
