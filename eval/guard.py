@@ -14,8 +14,7 @@ with its process (`workers.py`).
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,17 +45,15 @@ class Late(BaseException):
     """The timer rang. No `Exception`, which an agent might catch."""
 
 
-@contextmanager
-def timer(seconds: float | None) -> Iterator[None]:
-    """Raise `Late` in the block after some time, and again each time that passes.
+def within(seconds: float | None, call: Callable[[], Any]) -> Any:
+    """What a call returns; `Late` is raised in it after some time, and again each time that passes.
 
-    Does nothing without a limit, outside the main thread, or where there are no signals.
+    Nothing rings without a limit, outside the main thread, or where there are no signals. A plain
+    function, since in the methods of a context manager the timer could ring before it is stopped.
     """
     usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if seconds is None or not usable:
-        yield
-        return
-
+        return call()
     armed = True
 
     def ring(*_: Any) -> None:
@@ -64,9 +61,9 @@ def timer(seconds: float | None) -> Iterator[None]:
             raise Late
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
     try:
-        yield
+        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+        return call()
     finally:
         armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -231,8 +228,7 @@ class Guard:
         n, side = len(views), self.sides[k]
         begin = time.perf_counter()
         try:
-            with timer(self.limit):
-                answer = read_answer(agent.act(views, legal), n)
+            answer = within(self.limit, lambda: read_answer(agent.act(views, legal), n))
             result = answer, Fault.NONE, ""
         except Late:
             result = None, Fault.LATE, f"took longer than {self.limit} s"

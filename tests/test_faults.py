@@ -18,7 +18,7 @@ from ddz_env.vector import deal_seeds
 from eval import tournament
 from eval.chunks import Chunk, Pairing, play_chunk
 from eval.games import FAULTS, Fault
-from eval.guard import Guard, Late, timer
+from eval.guard import Guard, Late, within
 from eval.match import Deals
 from eval.workers import WorkerError, play_chunks
 
@@ -195,13 +195,25 @@ def test_late_without_a_timer():
 
 def test_the_timer_leaves_no_trace():
     before = signal.getsignal(signal.SIGALRM)
-    with timer(30.0):
-        pass
+    assert within(30.0, lambda: 5) == 5
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
-    with pytest.raises(Late), timer(0.01):
-        time.sleep(5)
+    with pytest.raises(Late):
+        within(0.01, lambda: time.sleep(5))
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_the_timer_may_ring_at_any_moment():
+    """Calls that end just when it rings: late or not, but nothing rings afterwards."""
+    begin, late = time.monotonic(), 0
+    while time.monotonic() - begin < 2:
+        try:
+            within(0.001, lambda: time.sleep(0.0009))
+        except Late:
+            late += 1
+        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    time.sleep(0.01)
+    assert late
 
 
 def test_the_first_game_compiles_at_leisure():
