@@ -25,7 +25,7 @@ WP against `planner`, duplicate deals:
   weight, .575 +-.034 (`trust=0.5`) and .545 +-.033 (`trust=1.0`). `quick` with 240 playouts and
   hands all alike: .552 +-.035.
 - `play_only`, 0.1 s a decision, 400 deals: .626 +-.024, landlord .518 +-.048, farmers .735 +-.043;
-  1,540 playouts a second, 87 ms a searched decision, of which a deal has nine a game.
+  1,540 playouts a second, 87 ms a searched decision, nine of them in a game.
 - `happy_laizi`, 0.1 s, 400 deals with greedy's calls: .620 +-.023, landlord .595, farmers .645;
   1,330 playouts a second.
 """
