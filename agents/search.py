@@ -14,8 +14,20 @@ A decision of the play goes like this:
 
 All else (calls, shows, doubles, fillings) is chosen by the planner. With a budget of playouts a
 choice depends on the seed, the view and the legal ids alone; with a budget of time also on how far
-it gets. Everything that a playout needs to be better is in `search_play.policy_choice`: a network's
-choice or values would stand there.
+it gets. All that decides how good a playout is stands in `search_play.policy_choice`: a network's
+choice or value would go there.
+
+WP against `planner`, duplicate deals:
+
+- `play_only`, 120 playouts, 200 deals: hidden hands all alike .568 +-.034 (landlord .455, farmers
+  .680); endgames solved from 14 cards down .565 +-.035. The weights count: resampled by them and
+  moved by a chain .603 +-.033 (`trust=0.3`); resampled alone, where few hands carry nearly all
+  weight, .575 +-.034 (`trust=0.5`) and .545 +-.033 (`trust=1.0`). `quick` with 240 playouts and
+  hands all alike: .552 +-.035.
+- `play_only`, 0.1 s a decision, 400 deals: .626 +-.024, landlord .518 +-.048, farmers .735 +-.043;
+  1,540 playouts a second, 87 ms a searched decision, nine of them in a game.
+- `happy_laizi`, 0.1 s, 400 deals with greedy's calls: .620 +-.023, landlord .595, farmers .645;
+  1,330 playouts a second.
 """
 
 import time
