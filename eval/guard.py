@@ -2,7 +2,8 @@
 
 The trustee (auto-play) plays its seat from there on in that game, and the fault is counted. An
 answer for several decisions at once may hide which one is at fault: then each is asked again by
-itself, and only the seats that fail alone are taken over.
+itself, and only the seats that fail alone are taken over. Where none does (an agent that remembers
+may fail once and not again), the first one's seat is, so that no fault passes unseen.
 
 Late is a decision that takes longer than the limit when it is asked by itself. Decisions are asked
 together in numbers that follow the agent's own pace, at first one, so that a call of many stays
@@ -154,6 +155,8 @@ class Guard:
         self.times = np.zeros((3, len(EDGES) - 1), np.int64)
         self.notes: list[list[str]] = [[], [], []]
         self._pace = [1, 1, 1]
+        self._single: set[int] = set()
+        """Agents asked one by one since their calls for several failed, by number."""
         self._trustee = TrusteeBot()
 
     def __call__(
@@ -166,7 +169,7 @@ class Guard:
         actions = np.zeros(len(rows), np.int64)
         waiting = np.flatnonzero(self.faults[rows, seats] == 0)
         while len(waiting):
-            part, waiting = np.split(waiting, [min(len(waiting), self._rows(self.sides[k]))])
+            part, waiting = np.split(waiting, [min(len(waiting), self._rows(k))])
             self._ask_part(k, agent, states, rows, views, legal, part, actions, params)
         taken = np.flatnonzero(self.faults[rows, seats])
         if len(taken):
@@ -180,9 +183,10 @@ class Guard:
             if on_turn and states["n_history"][game] >= ply and not self.faults[game, seat]:
                 self._fail(side, states[game], game, fault, "its process ended or hung")
 
-    def _rows(self, side: int) -> int:
+    def _rows(self, k: int) -> int:
         """How many decisions the next call may hold."""
-        if side in self.alone:
+        side = self.sides[k]
+        if side in self.alone or k in self._single:
             return 1
         return 1 << 40 if self.limit is None else self._pace[side]
 
@@ -198,7 +202,13 @@ class Guard:
         actions: np.ndarray,
         params: Params,
     ) -> None:
-        """Fill in the choices for a part of the rows; note the seats that fail."""
+        """Fill in the choices for a part of the rows; note the seats that fail.
+
+        Where a call for several fails and none of its decisions does alone, the first one's seat is
+        the trustee's, and the agent is asked one by one from then on: so one that can't answer for
+        several loses no more than a seat. Several may take longer than one may; they are late only
+        if they take less than that when each is asked alone.
+        """
         state = states[rows[part[0]]]
         if self.watch is not None:
             place = int(rows[part[0]]), int(state["turn"]), int(state["n_history"])
@@ -207,9 +217,17 @@ class Guard:
         if self.watch is not None:
             self.watch.answered()
         if answer is None and len(part) > 1:
+            begin = time.perf_counter()
             for one in part:
                 alone = np.array([one])
                 self._ask_part(k, agent, states, rows, views, legal, alone, actions, params)
+            took = time.perf_counter() - begin
+            games = rows[part]
+            hidden = not self.faults[games, states["turn"][games]].any()
+            if hidden and (fault != Fault.LATE or took < (self.limit or 0)):
+                self._single.add(k)
+                text = f"in a call for {len(part)}, none of which fails alone: {why}"
+                self._fail(self.sides[k], state, int(games[0]), fault, text)
             return
         if answer is None:
             self._fail(self.sides[k], state, int(rows[part[0]]), fault, why)

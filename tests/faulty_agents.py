@@ -18,12 +18,14 @@ class Faulty:
     """Plays as greedy does and fails in its `at`-th decision, where a batch holds it too.
 
     With `deal` it fails in every decision of that deal from its tenth on, with `seat` at that seat.
+    With `again=false` it doesn't fail again when the decisions of a batch are asked one by one.
     """
 
     hidden = True
     """Whether a batch's answer doesn't tell which decision is at fault."""
 
-    def __init__(self, at=100, once="", deal=-1, seat=-1):
+    def __init__(self, at=100, once="", deal=-1, seat=-1, again=True):
+        self.hidden = self.hidden and again
         self.at, self.once, self.count = at, once, 0
         self.deal, self.seat = deal, seat
         self.greedy = GreedyBot()

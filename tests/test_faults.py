@@ -66,6 +66,40 @@ def test_one_seat_of_one_game_is_taken_over(name, fault):
     assert name != "Raises" or "RuntimeError: boom" in result.notes[0][0]
 
 
+@pytest.mark.parametrize(
+    ("name", "fault", "options"),
+    [
+        ("Raises", "raised", {}),
+        ("Exits", "raised", {}),
+        ("Shapeless", "illegal", {}),
+        ("Sleeps", "late", {"move_time": 0.5}),
+    ],
+)
+def test_a_fault_that_does_not_come_back_is_counted(name, fault, options):
+    """In a call for several, none of which fails when it is asked alone: one seat an instance."""
+    result = play_chunk(chunk(f"faulty_agents:{name}:at=40,again=false", **options))
+    assert faults(result) == {fault: 3} and not faults(result, 1)
+    assert all("in a call for" in note for note in result.notes[0])
+    clean = play_chunk(chunk("greedy"))
+    same = result.games["faults"].max(axis=2) == 0
+    assert same.size - 3 <= same.sum() <= same.size - 1
+    assert np.array_equal(result.games["scores"][same], clean.games["scores"][same])
+
+
+def test_who_answers_one_decision_only_loses_one_seat():
+    """It is asked one by one from its first failed call on."""
+
+    class Single:
+        def act(self, views, legal):
+            return GreedyBot().act(views[:1], legal.take(np.array([0])))
+
+    guard = Guard([0], 60)
+    for _ in range(2):
+        ask(guard, Single())
+    assert guard.faults[0, 0] == Fault.ILLEGAL and guard.faults.astype(bool).sum() == 1
+    assert len(guard.notes[0]) == 1
+
+
 def test_the_trustee_plays_on():
     """Who fails in every first decision is the trustee from the first one on."""
     result = play_chunk(chunk("faulty_agents:Always", deals=30))
@@ -167,6 +201,14 @@ def test_who_is_slow_and_in_time_is_never_late():
     ask(guard, agent)
     assert not guard.faults.any()
     assert sum(agent.calls) == guard.times[0].sum() == 60
+
+
+def test_a_call_for_several_may_take_longer_than_one_decision():
+    """Each is in time alone, all together they never are: late is nobody."""
+    guard = Guard([0], 60, limit=0.2)
+    ask(guard, Slow(0.0))
+    ask(guard, Slow(0.02))
+    assert not guard.faults.any() and not guard.notes[0]
 
 
 def test_who_is_fast_is_asked_many_at_once():
