@@ -21,7 +21,7 @@ from ddz_env.errors import CardError, DdzError, FormatError
 from ddz_env.rooms import load_rules
 from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.vector import check_seed, deal_seeds
-from eval.cli import check_folder, command_line, guarded, replacing
+from eval.cli import check_count, check_folder, command_line, guarded, replacing
 from eval.match import Deals
 
 FORMAT = "ddz-deals-1"
@@ -84,9 +84,10 @@ def read_deals(path: Path, rules: RuleSet) -> tuple[Deals, dict[str, str]]:
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise FormatError(f"deals {path}: {reason}") from error
+    except OSError as error:
+        raise FormatError(f"deals {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"deals {path}: expected a file of {FORMAT}, got no text") from error
     heads = [line[2:].partition(": ") for line in lines if line.startswith("# ")]
     head = {name: value for name, _, value in heads}
     if head.get("format") != FORMAT:
@@ -114,8 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
     command = tyro.cli(Command, args=arguments)
 
     def write() -> None:
-        if command.deals < 1:
-            raise DdzError(f"--deals: expected a whole number from 1, got {command.deals}")
+        check_count("--deals", command.deals)
         rules = load_rules(command.rules)
         keys = deal_seeds(check_seed(command.seed), command.deals)
         check_folder(command.out.parent)

@@ -135,7 +135,9 @@ def read_chunk(path: Path) -> ChunkResult:
             lines = str(data["lines"])
             games, times = data["games"], data["times"]
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise FormatError(f"games {path}: can't be read: {error}") from error
+        raise FormatError(
+            f"games {path}: damaged; the tournament plays these games again if you delete the file"
+        ) from error
     if games.dtype != GAME:
         raise FormatError(f"games {path}: of another version")
     return ChunkResult(games, times, notes, calling, lines.split("\n") if lines else [])

@@ -26,7 +26,7 @@ from ddz_env.rooms import load_rules, rules_hash, rules_to_dict
 from ddz_env.rules import RuleSet
 from ddz_env.vector import check_seed, deal_seeds
 from eval.chunks import Chunk, ChunkResult, Pairing
-from eval.cli import check_folder, command_line, guarded, save_json, versions
+from eval.cli import check_count, check_folder, command_line, guarded, save_json, versions
 from eval.deal_files import deals_hash, read_deals, shuffled
 from eval.match import Deals
 from eval.results import collect, load_played, write_csv
@@ -114,14 +114,14 @@ def files_of(spec: str) -> dict[str, str]:
 
 
 def _check_numbers(command: Command) -> None:
-    for name, least in (("deals", 1), ("processes", 0), ("chunk", 1)):
-        value = getattr(command, name)
-        if value is not None and value < least:
-            raise DdzError(f"--{name}: expected a whole number from {least}, got {value}")
+    check_count("--deals", command.deals)
+    check_count("--processes", command.processes, 0, 1024)
+    check_count("--chunk", command.chunk)
     for name in ("move_time", "warm_up"):
         value, option = getattr(command, name), f"--{name.replace('_', '-')}"
         if (value is not None and not 0 <= value <= 1e6) or (value == 0 and name == "move_time"):
-            raise DdzError(f"{option}: expected seconds, more than 0, got {value}")
+            more = "more than" if name == "move_time" else "from"
+            raise DdzError(f"{option}: expected seconds, {more} 0, got {value}")
 
 
 def _deals(command: Command, rules: RuleSet) -> Deals:

@@ -100,6 +100,13 @@ def test_a_damaged_set_of_deals(edit, named, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_set_of_deals_that_is_no_text(tmp_path, capsys):
+    path = tmp_path / "deals.txt"
+    path.write_bytes(b"\x9b\x00\xff")
+    assert run("greedy", "random", "--deals-file", path) == 2
+    assert f"{path}: expected a file of ddz-deals-1" in capsys.readouterr().err
+
+
 def test_a_set_for_other_rooms(capsys):
     line = ["greedy", "random", "--deals-file", "eval/deals/shuffled_10000.txt"]
     assert run(*line, "--rules", "laidou") == 2
@@ -110,6 +117,7 @@ def test_a_set_for_other_rooms(capsys):
     ("words", "named"),
     [
         (["--deals", "0"], "--deals"),
+        (["--deals", "1" + 20 * "0"], "--deals"),
         (["--seed", "-1"], "seed"),
         (["--rules", "nowhere"], "nowhere"),
     ],

@@ -105,6 +105,9 @@ def test_a_checkpoint_plays(checkpoint, tmp_path):
         (["greedy", "greedy"], "twice"),
         (["greedy", "random", "--deals", "0"], "--deals"),
         (["greedy", "random", "--deals", "-3"], "-3"),
+        (["greedy", "random", "--deals", "1" + 20 * "0"], "--deals"),
+        (["greedy", "random", "--processes", "1" + 20 * "0"], "--processes"),
+        (["greedy", "random", "--chunk", "1" + 20 * "0"], "--chunk"),
         (["greedy", "random", "--seed", "-1"], "seed"),
         (["greedy", "dmc"], "dmc:PATH"),
         (["greedy", "dmc:no/such/file.pt"], "no/such/file.pt"),
@@ -162,6 +165,33 @@ def test_out_that_is_a_file(below, tmp_path, capsys):
     shown = capsys.readouterr()
     assert shown.out == "" and shown.err.count("\n") == 1 and "is a file" in shown.err
     assert path.read_text() == "kept"
+
+
+@pytest.mark.parametrize("option", ["--out", "--replays"])
+def test_a_place_that_can_not_be_written_to(option, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: path != tmp_path)
+    assert run("greedy", "random", "--deals", "2", option, tmp_path / "a" / "b") == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1
+    assert option in shown.err and "can't be written" in shown.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("step", ["save_json", "write_csv", "write_replays", "Store.save"])
+def test_what_the_system_refuses_on_the_way_is_one_line(step, tmp_path, capsys, monkeypatch):
+    """A full disk: the same command goes on once there is room."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "some/file")
+
+    line = ["greedy", "random", "--deals", "2", "--out", tmp_path / "out"]
+    line += ["--replays", tmp_path / "games.jsonl"]
+    with monkeypatch.context() as patch:
+        patch.setattr(f"eval.tournament.{step}", full)
+        assert run(*line) == 2
+    shown = capsys.readouterr().err
+    assert shown == "tournament: some/file: No space left on device\n"
+    assert run(*line) == 0
 
 
 @pytest.mark.parametrize("line", [["greedy", "random", "--deals", "many"], ["--unknown"]])
@@ -350,7 +380,9 @@ def test_a_damaged_chunk_is_named(damage, tmp_path, capsys):
     capsys.readouterr()
     assert run(*line) == 2
     shown = capsys.readouterr()
-    assert shown.err.count("\n") == 1 and "00000.npz" in shown.err
+    assert shown.err.count("\n") == 1 and "00000.npz" in shown.err and "delete" in shown.err
+    (out / "games" / "000" / "00000.npz").unlink()
+    assert run(*line) == 0
 
 
 def test_a_damaged_manifest(tmp_path, capsys):
