@@ -25,6 +25,15 @@ from eval.tables import NOTES, legend, marks, number, seconds
 GENERATOR = "ddz-report-1"
 MOST = 75
 """Percent of the full colour of a heat map's extreme cells, so that their text stays readable."""
+COLUMNS = (
+    "WP: share of games won by the agent's side. ADP: points a deal. score: points of a seat of the"
+    " agent less those of a seat of the other. gain: games on deals of their own that one game of a"
+    " duplicate deal is worth. rating: Elo points above the mean. In small figures: 95% intervals."
+)
+"""What the columns of the tables mean."""
+
+NOTE = "the first"
+"""Head of the column that describes faults, in words."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +74,10 @@ def figure_cell(value: Any, ci: Any = None, digits: int = 3, sign: bool = False)
 
 def table(head: Iterable[str], rows: Iterable[str], texts: int = 1) -> str:
     """A table that scrolls by itself where the page is narrow; the first columns hold names."""
-    cells = [
-        f"<th{' class=name' if i < texts else ''}>{escape(text)}</th>"
-        for i, text in enumerate(head)
-    ]
+    cells = []
+    for i, text in enumerate(head):
+        kind = " class=name" if i < texts else " class=text" if text == NOTE else ""
+        cells.append(f"<th{kind}>{escape(text)}</th>")
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     return (
         f'<div class="scroll"><table><thead><tr>{"".join(cells)}</tr></thead>\n'
@@ -215,7 +224,7 @@ def habits_table(data: dict[str, Any]) -> str:
         cells.append(f"<td{' class=warn' if faults else ''}>{faults or 'none'}</td>")
         cells.append(f'<td class="text">{escape(row["notes"][0]) if row["notes"] else ""}</td>')
         rows.append(name_cell(row["agent"]) + "".join(cells))
-    return table(("agent", *rates, "median", "p95", "decisions", "faults", "the first"), rows)
+    return table(("agent", *rates, "median", "p95", "decisions", "faults", NOTE), rows)
 
 
 def facts(data: dict[str, Any]) -> str:
@@ -281,7 +290,7 @@ def page(data: dict[str, Any]) -> str:
 {bias}Intervals are 95%, from resampling deals.</p>
 </header>
 {body}
-<footer>{"".join(f"<p>{escape(text)}</p>" for text in legend(data)[:1])}</footer>
+<footer><p>{escape(COLUMNS)}</p></footer>
 </body>
 </html>
 """

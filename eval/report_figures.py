@@ -12,6 +12,7 @@ import numpy as np
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 TEXT = "#010203"
 """Drawn in this colour: what the page shows in its own text colour, light or dark."""
@@ -161,6 +162,8 @@ def draw_run(data: dict[str, Any], run: str, specs: list[str]) -> str:
         )
         axes.fill_between(minutes, ends[:, 0], ends[:, 1], alpha=0.15, color=TEXT)
         axes.set_ylabel("rating")
+        # Few enough for labels of many digits, which matplotlib's own choice doesn't look at.
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
         axes.set_xlabel(f"minutes of training, {short(PurePath(run).name)}")
         axes.grid()
     return as_svg(figure, run)

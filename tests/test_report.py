@@ -5,12 +5,13 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 
 from ddz_env import PRESETS
 from eval import report, tournament
-from eval.report_figures import against, runs, short_names
+from eval.report_figures import against, draw_run, runs, short_names
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium")
@@ -181,6 +182,31 @@ def test_learning_curves(folders, checkpoints):
     assert "Learning curve: x" in text and "Learning curve: y" not in text
     assert "against greedy" in text and "minutes of training" in text
     assert "Learning curve" not in page_of(folders["plain"]).text
+
+
+@pytest.mark.parametrize("scale", [0.0003, 0.0007, 0.07, 0.37, 1, 60, 600, 12_345, 400_000])
+def test_minutes_on_an_axis_do_not_overlap(folders, scale):
+    """However short or long a run was."""
+    data = data_of(folders["curve"])
+    for about in data["checkpoints"].values():
+        about["minutes"] *= scale
+    ((run, specs),) = runs(data).items()
+    labels = re.findall(
+        r'middle; fill: currentColor" x="([\d.]+)" y="([\d.]+)"[^>]*>([\d.]+)</text>',
+        draw_run(data, run, specs),
+    )
+    places = [(float(x), 0.62 * 9 * len(text)) for x, _, text in labels]
+    assert len(places) > 2 and len({y for _, y, _ in labels}) == 1
+    for (x, wide), (after, next_wide) in pairwise(places):
+        assert after - x > (wide + next_wide) / 2
+
+
+def test_every_column_of_figures_is_explained(folders):
+    for name in NAMES:
+        page = page_of(folders[name])
+        foot = page.text[page.text.rindex("WP: ") :]
+        for column in ("ADP", "score", "gain", "rating"):
+            assert f"{column}: " in foot
 
 
 def test_short_names():
