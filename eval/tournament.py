@@ -32,7 +32,7 @@ from eval.match import Deals
 from eval.results import collect, load_played, write_csv
 from eval.store import RESULTS, Store, file_hash
 from eval.tables import all_tables, legend
-from eval.workers import play_chunks
+from eval.workers import WorkerError, play_chunks
 
 PLAIN_SECONDS = 30.0
 """Seconds between two lines of progress where the output is no terminal."""
@@ -226,7 +226,13 @@ def play(plan: Plan, store: Store, processes: int, console: Console) -> None:
         shown.advance(len(chunk.deals.keys), f"{chunk.pairing.a} - {chunk.pairing.b}")
 
     with shown.progress:
-        play_chunks(missing, processes, done)
+        try:
+            play_chunks(missing, processes, done)
+        except WorkerError as error:
+            kept = "what was finished is kept, and the same command goes on"
+            raise WorkerError(
+                f"{error}; {kept if store.path else 'with --out nothing is lost'}"
+            ) from error
 
 
 def run(command: Command, line: str, console: Console) -> dict[str, Any]:

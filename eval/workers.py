@@ -92,8 +92,7 @@ class _Attempt:
             return
         if asked is None:
             raise WorkerError(
-                "worker: ended twice in the same chunk while no agent was asked (out of memory?);"
-                " what was finished is kept, and the same command goes on"
+                "worker: ended twice in the same chunk while no agent was asked (out of memory?)"
             )
         if self.ends >= MOST_ENDS:
             deals, pairing = self.chunk.deals, self.chunk.pairing

@@ -13,6 +13,7 @@ from ddz_env.replay import read_replays
 from eval import tournament
 from eval.match import play_match
 from eval.store import read_folder
+from eval.workers import WorkerError
 
 PAIRING = {"a", "b", "deals", "wp", "ci", "landlord", "farmers", "adp", "adp_ci"}
 FILES = ["games", "results.csv", "results.json", "tournament.json"]
@@ -310,6 +311,23 @@ def test_the_same_command_again_plays_nothing(tmp_path, capsys, monkeypatch):
     assert run(*line) == 0
     assert results(out) == first and games.read_text() == lines
     assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_workers_that_end_again_and_again(kept, tmp_path, capsys, monkeypatch):
+    """One line that says how to go on, and doesn't promise what isn't kept."""
+
+    def killed(chunks, processes, done):
+        raise WorkerError("worker: ended twice")
+
+    line = ["greedy", "random", "--deals", "2", *(["--out", tmp_path / "out"] if kept else [])]
+    with monkeypatch.context() as patch:
+        patch.setattr("eval.tournament.play_chunks", killed)
+        assert run(*line) == 2
+    shown = capsys.readouterr()
+    assert shown.err.count("\n") == 1 and "ended twice" in shown.err
+    assert ("same command goes on" in shown.err) == kept and ("with --out" in shown.err) != kept
+    assert run(*line) == 0
 
 
 def test_what_is_there_is_not_played_again(tmp_path):
