@@ -1,235 +1,189 @@
-"""The Deep Monte-Carlo agent and its network: values of listed actions, factorised.
+"""The Deep Monte-Carlo agent: the listed action with the highest value.
 
-The state is read once, then every listed action is scored against it: state bits -> 512 -> ReLU ->
-256, plus action bits -> 256, ReLU -> 128 -> ReLU -> 1, the logit of the chance of winning. One
-network for each role. The first layers read lists of ones (sums of weight rows), so no dense
-observation is ever built. After DouZero (Zha et al. 2021), which evaluates the whole network once
-for every legal action.
+A network for each role in the play (`dmc_net`), and one for all choices before it where the room
+has any. It takes wins that are certain, and ranks everything else by the chance of winning or by
+the points expected. Checkpoints and shipped weights say which rooms they are for.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numba import types
-from torch import Tensor, nn
+from torch import nn
 
 from agents.base import AgentError
-from ddz_env._jit import njit
+from agents.dmc_net import NetConfig, best_of, make_nets
+from agents.inputs import FACTS_HASH, Inputs, Reader, pieces
 from ddz_env.bots import GreedyBot
-from ddz_env.catalogue import TABLES
-from ddz_env.features import (
-    ACTION_SIZE,
-    MAX_ACTION_BITS,
-    MAX_STATE_BITS,
-    SCHEMA_NAME,
-    STATE_SIZE,
-    schema_hash,
-)
+from ddz_env.features import SCHEMA_NAME, schema_hash
+from ddz_env.listed import Legal
 from ddz_env.rules import RuleSet
 from ddz_env.state import Phase
-from ddz_env.vector import Legal, encode_actions, encode_views
 
-FORMAT = "ddz-dmc-1"
+FORMAT = "ddz-dmc-2"
 ROLES = ("landlord", "landlord_down", "landlord_up")
-
-_T_MATRIX, _T_OFFSETS, _T_BITS = types.float32[:, ::1], types.int64[::1], types.uint16[::1]
-
-
-@njit([types.void(_T_OFFSETS, _T_BITS, _T_MATRIX, _T_MATRIX)], fastmath=True)
-def sum_rows(offsets, bits, weight, out):
-    """`out[i]` += the rows of `weight` named by `bits[offsets[i]:offsets[i + 1]]`."""
-    width = weight.shape[1]
-    for i in range(offsets.shape[0] - 1):
-        row = out[i]
-        k, end = offsets[i], offsets[i + 1]
-        while k + 4 <= end:  # four at a time: the row is read and written a quarter as often
-            a, b = weight[bits[k]], weight[bits[k + 1]]
-            c, d = weight[bits[k + 2]], weight[bits[k + 3]]
-            for j in range(width):
-                row[j] += (a[j] + b[j]) + (c[j] + d[j])
-            k += 4
-        while k < end:
-            a = weight[bits[k]]
-            for j in range(width):
-                row[j] += a[j]
-            k += 1
+BEFORE = "before"
+"""Name of the network for the choices before the play."""
+OBJECTIVES = ("wp", "adp")
+WEIGHTS = Path(__file__).parent / "weights"
+"""Where shipped weights lie."""
+_PLAY, _FILL, _OVER = int(Phase.PLAY), int(Phase.FILL), int(Phase.OVER)
 
 
-@njit([types.void(_T_OFFSETS, _T_BITS, _T_MATRIX, _T_MATRIX)], fastmath=True)
-def add_to_rows(offsets, bits, grad, out):
-    """The transpose of `sum_rows`: add `grad[i]` to every row of `out` that sample i names."""
-    width = grad.shape[1]
-    for i in range(offsets.shape[0] - 1):
-        g = grad[i]
-        for k in range(offsets[i], offsets[i + 1]):
-            row = out[bits[k]]
-            for j in range(width):
-                row[j] += g[j]
+def net_names(rooms: tuple[RuleSet, ...]) -> tuple[str, ...]:
+    """Names of the networks that play in some rooms: the roles, then `BEFORE` if they call."""
+    calls = any(room.auction != "none" for room in rooms)
+    return (*ROLES, BEFORE) if calls else ROLES
 
 
-@njit([types.void(_T_OFFSETS, _T_MATRIX, _T_MATRIX)])
-def repeat_rows(offsets, rows, out):
-    """Copy `rows[i]` to `out[offsets[i] - offsets[0] : offsets[i + 1] - offsets[0]]`."""
-    for i in range(rows.shape[0]):
-        for k in range(offsets[i] - offsets[0], offsets[i + 1] - offsets[0]):
-            out[k, :] = rows[i]
+def net_of(phase: np.ndarray, seat: np.ndarray, landlord: np.ndarray) -> np.ndarray:
+    """The network that decides, `int[B]`: 0, 1, 2 by role in the play, 3 before it."""
+    played = (phase == _PLAY) | (phase == _FILL)
+    return np.where(played, (seat - landlord) % 3, len(ROLES))
 
 
-class _SumRows(torch.autograd.Function):
-    """`sum_rows` with a gradient for the weight."""
+class Values(NamedTuple):
+    """What the network says of listed actions, by place."""
 
-    @staticmethod
-    def forward(ctx: Any, offsets: np.ndarray, bits: np.ndarray, weight: Tensor) -> Tensor:
-        out = torch.zeros(len(offsets) - 1, weight.shape[1])
-        sum_rows(offsets, bits, weight.detach().numpy(), out.numpy())
-        ctx.offsets, ctx.bits, ctx.rows = offsets, bits, weight.shape[0]
-        return out
+    chance: np.ndarray
+    """Chance that the seat's side wins, `float32[A]`."""
+    won: np.ndarray
+    """Points of the seat expected if its side wins, `float32[A]`, above 0."""
+    lost: np.ndarray
+    """Points that it is expected to pay if its side loses, `float32[A]`, above 0."""
 
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, None, Tensor]:  # type: ignore[override]
-        out = torch.zeros(ctx.rows, grad.shape[1])
-        add_to_rows(ctx.offsets, ctx.bits, grad.contiguous().numpy(), out.numpy())
-        return None, None, out
-
-
-@dataclass(frozen=True)
-class NetConfig:
-    """Sizes of the network of a role."""
-
-    hidden: int = 512
-    """Width of the first layer."""
-    state: int = 256
-    """Width of the state embedding, to which an action's is added."""
-    head: int = 128
-    """Width of the layer above their sum."""
+    @property
+    def points(self) -> np.ndarray:
+        """Points of the seat expected, `float32[A]`."""
+        return self.chance * self.won - (1 - self.chance) * self.lost
 
 
-class RoleNet(nn.Module):
-    """The network of one role; all inputs are lists of ones (`Bits` of vector.py)."""
-
-    def __init__(self, config: NetConfig) -> None:
-        super().__init__()
-        # About 80 and 18 ones a row: unit variance after the sums.
-        self.state_in = nn.Parameter(torch.randn(STATE_SIZE, config.hidden) / 80**0.5)
-        self.state_bias = nn.Parameter(torch.zeros(config.hidden))
-        self.state_out = nn.Linear(config.hidden, config.state)
-        self.action_in = nn.Parameter(torch.randn(ACTION_SIZE, config.state) / 18**0.5)
-        self.head = nn.Linear(config.state, config.head)
-        self.out = nn.Linear(config.head, 1)
-
-    def embed(self, offsets: np.ndarray, bits: np.ndarray) -> Tensor:
-        """State embeddings, `float32[B, state]`."""
-        hidden = _SumRows.apply(offsets, bits, self.state_in) + self.state_bias  # [B, hidden]
-        return self.state_out(torch.relu(hidden))
-
-    def score(self, embedded: Tensor, offsets: np.ndarray, bits: np.ndarray) -> Tensor:
-        """Logits of actions, one for each row of `embedded[A, state]`: `float32[A]`."""
-        mixed = embedded + _SumRows.apply(offsets, bits, self.action_in)  # [A, state]
-        return self.out(torch.relu(self.head(torch.relu(mixed))))[:, 0].float()
-
-    @torch.no_grad()
-    def score_lists(
-        self,
-        state_offsets: np.ndarray,
-        state_bits: np.ndarray,
-        legal_offsets: np.ndarray,
-        action_offsets: np.ndarray,
-        action_bits: np.ndarray,
-    ) -> Tensor:
-        """Logits of all listed actions of B states, `float32[A]`; `legal_offsets` is `[B + 1]`."""
-        embedded = self.embed(state_offsets, state_bits).float()  # [B, state]
-        mixed = torch.empty(len(action_offsets) - 1, embedded.shape[1])  # [A, state]
-        repeat_rows(legal_offsets, embedded.numpy(), mixed.numpy())
-        sum_rows(action_offsets, action_bits, self.action_in.numpy(), mixed.numpy())
-        return self.out(torch.relu(self.head(torch.relu_(mixed))))[:, 0].float()
+def values_of(outputs: np.ndarray) -> Values:
+    """The outputs of a network, `float32[A, 3]`, in their units."""
+    chance = 1 / (1 + np.exp(-outputs[:, 0]))
+    points = np.exp(np.minimum(outputs[:, 1:], 20.0))  # beyond any score of a deal
+    return Values(chance, points[:, 0], points[:, 1])
 
 
-def make_nets(config: NetConfig) -> nn.ModuleList:
-    """A network for each role, in the order of `ROLES`."""
-    return nn.ModuleList(RoleNet(config) for _ in ROLES)
+def preference(outputs: np.ndarray, adp: bool, sure: np.ndarray) -> np.ndarray:
+    """What the highest of is chosen, `float32[A]`; `sure` are places that win for certain."""
+    value = values_of(outputs).points if adp else outputs[:, 0].copy()
+    value[sure[sure >= 0]] = np.inf
+    return value
+
+
+class Ranked(NamedTuple):
+    """One action as the network sees it."""
+
+    action: int
+    chance: float
+    """Chance that the seat's side wins."""
+    points: float
+    """Points of the seat expected."""
 
 
 class DMCAgent:
-    """Plays the listed action with the highest value; calls as `greedy` does.
+    """Plays the listed action with the highest value.
 
     Args:
-        nets: a network for each role.
-        rules: the room that they were trained in.
+        nets: a network for each name of `net_names(rooms)`; without one for the choices before the
+            play, `greedy` makes those.
+        rooms: the rooms that they were trained in.
+        objective: `wp`, the chance of winning, or `adp`, points; choices before the play always go
+            by points, since they change what a win is worth.
     """
 
-    def __init__(self, nets: nn.ModuleList, rules: RuleSet) -> None:
+    def __init__(
+        self, nets: nn.ModuleList, rooms: tuple[RuleSet, ...], objective: str = "wp"
+    ) -> None:
         self.nets = nets
-        self.rules = rules
+        self.rooms = rooms
+        self.objective = objective
         self._greedy = GreedyBot()
+        self._reader = Reader()
+
+    def in_room(self, rules: RuleSet) -> "DMCAgent":
+        """The agent for a room.
+
+        Raises:
+            AgentError: it was trained for other rooms.
+        """
+        if rules not in self.rooms:
+            names = " or ".join(room.name for room in self.rooms)
+            raise AgentError(f"agent dmc: made for room {names}, not for {rules.name}")
+        return self
 
     def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
         """One id a row, `int64[B]`."""
         choice = np.zeros(len(views), np.int64)
-        in_play = np.isin(views["phase"], (Phase.PLAY, Phase.FILL))
-        calls = np.flatnonzero(~in_play)
-        if len(calls):
-            choice[calls] = self._greedy.act(views[calls], legal.take(calls))
-        role = np.where(in_play, (views["seat"] - views["landlord"]) % 3, -1)
-        for r in range(len(ROLES)):
-            rows = np.flatnonzero(role == r)
-            if len(rows):
-                lists = legal.take(rows)
-                best = best_of(lists.offsets, self.values(r, views[rows], lists))
-                choice[rows] = lists.ids[best]
+        net = net_of(views["phase"], views["seat"], views["landlord"])
+        for k in np.unique(net):
+            rows = np.flatnonzero(net == k)
+            if k >= len(self.nets):
+                choice[rows] = self._greedy.act(views[rows], legal.take(rows))
+                continue
+            adp = self.objective == "adp" or k == len(ROLES)
+            lists = legal.take(rows)
+            for begin, end in pieces(lists.offsets):
+                part = rows[begin:end]
+                inputs = self._reader.read(views[part], lists.take(np.arange(begin, end)))
+                value = preference(self.nets[k].score_lists(inputs), adp, inputs.sure)
+                best = best_of(inputs.legal.offsets, value)
+                choice[part] = inputs.legal.ids[best]
         return choice
 
-    def values(self, role: int, views: np.ndarray, legal: Legal) -> np.ndarray:
-        """Logits of the chance of winning of every listed action, for rows of one role.
+    def values(self, views: np.ndarray, legal: Legal) -> Values:
+        """What the networks say of all listed actions, in the order of `legal.ids`.
 
-        Args:
-            role: index into `ROLES`.
-            views: `VIEW[B]`.
-            legal: their lists.
-
-        Returns:
-            `float32[legal.offsets[B]]`.
+        Choices before the play of an agent that has no network for them are all alike.
         """
-        state_offsets = np.zeros(len(views) + 1, np.int64)
-        state_bits = np.empty(len(views) * MAX_STATE_BITS, np.uint16)
-        encode_views(views, TABLES, state_offsets, state_bits)
-        n = len(legal.ids)
-        action_offsets, action_bits = np.zeros(n + 1, np.int64), np.empty(n * MAX_ACTION_BITS, "u2")
-        hands = np.ascontiguousarray(views["hand"])
-        encode_actions(hands, legal.offsets, legal.ids, TABLES, action_offsets, action_bits)
-        net = self.nets[role]
-        return net.score_lists(
-            state_offsets, state_bits, legal.offsets, action_offsets, action_bits
-        ).numpy()
+        outputs = np.zeros((len(legal.ids), 3), np.float32)
+        net = net_of(views["phase"], views["seat"], views["landlord"])
+        for i, k in enumerate(net):
+            if k < len(self.nets):
+                inputs = self._read_one(views, legal, i)
+                found = self.nets[k].score_lists(inputs)
+                found[inputs.sure[inputs.sure >= 0], 0] = 20.0  # certain
+                outputs[legal.offsets[i] : legal.offsets[i + 1]] = found
+        return values_of(outputs)
+
+    def _read_one(self, views: np.ndarray, legal: Legal, i: int) -> Inputs:
+        return self._reader.read(views[i : i + 1], legal.take(np.array([i])))
+
+    def ranked(self, views: np.ndarray, legal: Legal) -> list[list[Ranked]]:
+        """The listed actions of each row, the best first, with chances and points."""
+        values = self.values(views, legal)
+        points = values.points
+        net = net_of(views["phase"], views["seat"], views["landlord"])
+        out = []
+        for i in range(len(views)):
+            begin, end = legal.offsets[i], legal.offsets[i + 1]
+            adp = self.objective == "adp" or net[i] == len(ROLES)
+            key = (points if adp else values.chance)[begin:end]
+            order = begin + np.argsort(-key, kind="stable")
+            row = [
+                Ranked(int(legal.ids[j]), float(values.chance[j]), float(points[j])) for j in order
+            ]
+            out.append(row)
+        return out
 
 
-@njit([types.void(_T_OFFSETS, types.float32[::1], types.int64[::1])])
-def _best_of(offsets, values, out):
-    for i in range(offsets.shape[0] - 1):
-        best = offsets[i]
-        for j in range(offsets[i] + 1, offsets[i + 1]):
-            if values[j - offsets[0]] > values[best - offsets[0]]:
-                best = j
-        out[i] = best
+# ------------------------------------------------------------------------------- checkpoints
 
 
-def best_of(offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The position of the highest value of each list, `int64[B]`; the first of equals."""
-    out = np.zeros(len(offsets) - 1, np.int64)
-    _best_of(offsets, values, out)
-    return out
-
-
-def header(rules: RuleSet, net: NetConfig) -> dict[str, Any]:
+def header(rooms: tuple[RuleSet, ...], net: NetConfig, objective: str) -> dict[str, Any]:
     """What a checkpoint says of itself."""
     return {
         "format": FORMAT,
-        "rules": asdict(rules),
+        "rooms": [asdict(room) for room in rooms],
         "schema": SCHEMA_NAME,
         "schema_hash": schema_hash(),
+        "facts_hash": FACTS_HASH,
         "net": asdict(net),
+        "objective": objective,
     }
 
 
@@ -242,35 +196,88 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     if not path.is_file():
         raise AgentError(f"checkpoint {path}: no such file; train one with train/selfplay.py")
+    keys = ("format", "schema", "schema_hash", "facts_hash")
     try:
         data = torch.load(path, map_location="cpu", weights_only=True)
-        found = data["format"], data["schema"], data["schema_hash"]
+        found = tuple(data.get(key) for key in keys)
     except Exception as error:
         raise AgentError(f"checkpoint {path}: not a checkpoint of this project") from error
-    want = FORMAT, SCHEMA_NAME, schema_hash()
+    want = FORMAT, SCHEMA_NAME, schema_hash(), FACTS_HASH
     if found != want:
         raise AgentError(f"checkpoint {path}: made for {found}, this version reads {want}")
     return data
 
 
-def from_checkpoint(path: str | Path) -> DMCAgent:
-    """The averaged player of a checkpoint.
+def from_checkpoint(path: str | Path, objective: str | None = None) -> DMCAgent:
+    """The averaged player of a checkpoint; its own objective unless given.
 
     Raises:
         AgentError: as `read_checkpoint`; or parts that are missing, unknown or of another size.
     """
     data = read_checkpoint(path)
     try:
-        nets = make_nets(NetConfig(**data["net"]))
-        nets.load_state_dict(data["average"])
-        return DMCAgent(nets.eval(), RuleSet(**data["rules"]))
+        rooms = rooms_of(data)
+        nets = make_nets(NetConfig(**data["net"]), net_names(rooms))
+        nets.load_state_dict({name: value.float() for name, value in data["average"].items()})
+        return DMCAgent(nets.eval(), rooms, objective or data["objective"])
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise AgentError(f"checkpoint {path}: can't be read by this version: {reason}") from error
 
 
-def from_spec(argument: str | None) -> DMCAgent:
-    """The agent of a spec `dmc:PATH`."""
-    if not argument:
-        raise AgentError("agent dmc: expected dmc:PATH, such as dmc:runs/x/last.pt")
-    return from_checkpoint(argument)
+def rooms_of(data: Mapping[str, Any]) -> tuple[RuleSet, ...]:
+    """The rooms of a checkpoint."""
+    return tuple(RuleSet(**room) for room in data["rooms"])
+
+
+class _Shipped:
+    """`dmc` without a path: the shipped weights that are best for a room, once it is known."""
+
+    stateless = True
+
+    def __init__(self, objective: str | None) -> None:
+        self._objective = objective
+
+    def in_room(self, rules: RuleSet) -> DMCAgent:
+        """The agent for a room.
+
+        Raises:
+            AgentError: no weights for it are shipped.
+        """
+        for path in shipped():
+            agent = from_checkpoint(path, self._objective)
+            if rules in agent.rooms:
+                return agent
+        known = ", ".join(path.stem for path in shipped()) or "none"
+        raise AgentError(
+            f"agent dmc: no weights for room {rules.name} are shipped (there are {known});"
+            " expected dmc:PATH, such as dmc:runs/x/last.pt"
+        )
+
+    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
+        """Not before the room is known."""
+        raise AgentError("agent dmc: needs the room: load('dmc', rules)")
+
+
+def shipped() -> list[Path]:
+    """Files of the shipped weights."""
+    return sorted(WEIGHTS.glob("*.pt"))
+
+
+def from_spec(argument: str | None) -> Any:
+    """The agent of `dmc`, `dmc:PATH`, `dmc:NAME` (shipped), each also with `,objective=adp`."""
+    objective, path = None, ""
+    for part in (argument or "").split(","):
+        key, equals, value = part.partition("=")
+        if key == "objective" and equals:
+            if value not in OBJECTIVES:
+                raise AgentError(f"agent dmc: objective: expected wp or adp, got {value!r}")
+            objective = value
+        elif path and part:
+            raise AgentError(f"agent dmc: expected PATH,objective=wp|adp, got {argument!r}")
+        else:
+            path = part
+    if not path:
+        return _Shipped(objective)
+    named = WEIGHTS / f"{path}.pt"
+    return from_checkpoint(named if named.is_file() else path, objective)

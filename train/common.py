@@ -5,23 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-import torch.distributed as dist
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-import agents
-from agents.base import Agent
 from ddz_env.rules import RuleSet
-from ddz_env.vector import deal_seeds
 from eval.cli import replacing
-from eval.match import MatchResult, play_deals, summarise
-from train.processes import rank_and_world
+from eval.figures import MatchResult
 
-OPPONENTS = ("random", "rlcard_rule", "greedy")
+OPPONENTS = ("random", "rlcard_rule", "greedy", "planner")
 """What the closing evaluation plays against."""
+EVALUATED = OPPONENTS[1:]
+"""What evaluations on the way play against."""
 FINAL_SEED = 20_000_000
 """Seed of the closing evaluation's deals, the same for every run, far from those of training."""
 
@@ -30,7 +26,8 @@ FINAL_SEED = 20_000_000
 class RunSettings:
     """What a run is, whatever the algorithm."""
 
-    rules: RuleSet
+    rooms: tuple[RuleSet, ...]
+    """Rooms that are played, each by a share of the games."""
     minutes: float
     """Length of the run in all, earlier parts of a resumed run included."""
     updates: int | None
@@ -45,38 +42,19 @@ class RunSettings:
     """Deals of the closing evaluation, against each opponent."""
     deterministic: bool
     """Measure progress in updates only, so that equal seeds give equal bits."""
+    device: str
+    """Where networks learn: cpu or cuda; they play on the CPU."""
+
+    @property
+    def name(self) -> str:
+        """The rooms' names."""
+        return "+".join(room.name for room in self.rooms)
 
 
 def save_checkpoint(path: Path, data: dict[str, Any]) -> None:
     """Write a checkpoint atomically."""
     with replacing(path) as temporary:
         torch.save(data, temporary)
-
-
-def evaluate(
-    agent: Agent, opponents: tuple[str, ...], rules: RuleSet, deals: int, seed: int
-) -> dict[str, MatchResult]:
-    """Duplicate matches against each opponent, the deals shared out among the workers.
-
-    In rooms with calling `greedy` makes all choices before the play: card play is compared.
-
-    Returns:
-        the results by opponent at worker 0, nothing at the others.
-    """
-    rank, world = rank_and_world()
-    calls = agents.load("greedy") if rules.auction != "none" else None
-    bounds = [deals * r // world for r in range(world + 1)]
-    seeds = deal_seeds(seed, deals)[bounds[rank] : bounds[rank + 1]]
-    results = {}
-    for name in opponents:
-        part = play_deals(agent, agents.load(name), rules, seeds, bounds[rank], None, calls)
-        parts: list[Any] = [part]
-        if world > 1:
-            parts = [None] * world
-            dist.gather_object(part, parts if rank == 0 else None)
-        if rank == 0:
-            results[name] = summarise(np.concatenate(parts), rules, seed, calls is not None)
-    return results
 
 
 def print_results(console: Console, title: str, results: dict[str, MatchResult]) -> None:

@@ -1,63 +1,68 @@
-"""Deep Monte-Carlo self-play: the chance of winning of every listed play, learned from whole games.
+"""Deep Monte-Carlo self-play: chance of winning and points of every listed play, from whole games.
 
 Algorithm (after DouZero, Zha et al. 2021): play games with the current networks, mostly the play
 with the highest value, sometimes a random one; when a game ends, every choice made in it becomes a
-sample whose target is whether its side won; fit the network of its role to the targets by binary
-cross-entropy. No bootstrapping. Different from DouZero: the network reads the state once and then
-scores each listed play (agents/dmc.py); games advance in one batch; decisions without a choice are
-neither evaluated nor learned from; samples wait in a window and are drawn at random from it, which
-breaks up the games they come from; an average of the weights is what plays in evaluations.
+sample whose targets are whether its side won and for how many points; fit the network of its role
+(or that of the choices before the play) to them. No bootstrapping. Different from DouZero: the
+network reads the state once and then scores each listed play (agents/dmc_net.py), of which it also
+reads the planner's facts (agents/inputs.py); games advance in one batch; forced choices and certain
+wins are neither evaluated nor learned from; batches are drawn from a window of the last finished
+samples, which breaks up the games they come from; an average of the weights is what plays in
+evaluations.
 
-Workers are processes that each play and learn, and add up their gradients at every update
-(torch.distributed, gloo), so all hold the same weights and a run is a function of its seed.
+Loss: binary cross-entropy of the chance of winning, plus `score_weight` times the gamma deviance of
+the points won and lost, whose minimum is the mean of the points though the network puts out their
+logarithm.
+
+One process learns and plays whenever there is nothing to learn from; the others only play
+(train/actors.py). With `--deterministic` all take turns, and every `restart_every` updates the
+games begin anew from the seed and the number of updates, so that a run that was killed goes on to
+the bit as if it had not been.
 
 Command: `python train/selfplay.py --algo dmc --rules play_only --minutes 10 --seed 1 --out runs/x`.
-Result to expect on two cores after 10 minutes: docs/training.md.
+Result to expect on two cores: docs/training.md.
 """
 
-import os
+import signal
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
-from numba import types
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from agents.base import AgentError
 from agents.dmc import (
+    BEFORE,
     ROLES,
-    DMCAgent,
-    NetConfig,
-    best_of,
     header,
-    make_nets,
+    net_names,
     read_checkpoint,
+    rooms_of,
 )
-from ddz_env._jit import njit, records
-from ddz_env.bots import GreedyBot
-from ddz_env.catalogue import TABLES
-from ddz_env.features import MAX_ACTION_BITS, MAX_STATE_BITS
-from ddz_env.moves import T_IDS, T_INT
-from ddz_env.rules import RuleSet
-from ddz_env.state import MAX_HISTORY, Phase
-from ddz_env.vector import T_ROWS, T_STATES, Bits, Legal, VecEnv, encode_actions, encode_states
-from ddz_env.view import VIEW
+from agents.dmc_net import NetConfig, make_nets
+from eval.figures import MatchResult, summarise_games
+from train.actors import Actors, Weights
+from train.collect import Behaviour
 from train.common import (
+    EVALUATED,
     FINAL_SEED,
     OPPONENTS,
     Clock,
     RunSettings,
-    evaluate,
     save_checkpoint,
 )
-from train.processes import exit_without_parent, rank_and_world, run_workers
 from train.report import Report
-from train.samples import Window, store
+from train.samples import SAMPLE, Batch, Window
+from train.self_play import SelfPlay, Share
 
-_PLAY, _FILL = int(Phase.PLAY), int(Phase.FILL)
+MOST_RATIO = 8.0
+"""Points seen over points expected count as this at most in a gradient: one deal of seven bombs
+must not undo what a thousand others taught."""
+CALIBRATION_BINS = 10
 
 
 @dataclass(frozen=True)
@@ -65,13 +70,15 @@ class DMCConfig:
     """Settings of the algorithm."""
 
     workers: int = 2
-    """Processes that play and learn; one for each core."""
+    """Processes: one learns and plays, the others play. One for each core."""
     games: int = 768
-    """Games in flight in each worker."""
-    batch: int = 1024
-    """Samples of each role in an update, from each worker."""
-    window: int = 16384
-    """Finished samples of each role, in each worker, that updates draw from."""
+    """Games in flight in each process."""
+    batch: int = 2048
+    """Samples of each network in an update (a quarter of them of the choices before the play)."""
+    window: int = 65536
+    """Finished samples of each network that updates draw from."""
+    block: int = 2048
+    """Samples that an actor hands over at a time."""
     lr: float = 7e-4
     """Learning rate of Adam at the start."""
     lr_end: float = 0.03
@@ -84,197 +91,122 @@ class DMCConfig:
     """Weight of the former average when new weights are averaged in."""
     average_every: int = 10
     """Updates between two averagings."""
+    objective: str = "wp"
+    """What the play goes by: wp, adp (points), or mixed: wp in the first half of the run, then adp.
+    Choices before the play always go by points."""
+    score_weight: float = 0.05
+    """Weight of the loss of the points beside that of the chance of winning."""
+    restart_every: int = 200
+    """Updates after which games begin anew with --deterministic."""
     net: NetConfig = field(default_factory=NetConfig)
     """Sizes of the networks."""
 
 
-def schedule(config: DMCConfig, done: float) -> tuple[float, float]:
-    """(learning rate, chance of a random choice) when a share `done` of the run is over."""
+def schedule(config: DMCConfig, done: float) -> tuple[float, Behaviour]:
+    """Learning rate and behaviour when a share `done` of the run is over."""
     lr = config.lr * (1 + (config.lr_end - 1) * done)
     explore = config.explore + (config.explore_end - config.explore) * min(1.0, done / 0.7)
-    return lr, explore
+    adp = config.objective == "adp" or (config.objective == "mixed" and done >= 0.5)
+    return lr, Behaviour(explore, adp)
 
 
-def targets(winner_is_landlord: bool) -> tuple[float, float, float]:
-    """The target of every sample of a game, by role: 1 for the winning side, 0 for the other."""
-    return (1.0, 0.0, 0.0) if winner_is_landlord else (0.0, 1.0, 1.0)
-
-
-# ---------------------------------------------------------------------------------- collecting
-
-
-@njit([types.int64(T_STATES, types.int64[::1], T_IDS, T_INT, T_ROWS, T_ROWS, T_IDS)])
-def choices_of_role(states, offsets, ids, role, rows, out_offsets, out_ids):
-    """The rows whose seat on turn has the role and a choice, with their lists; their number."""
-    n, m = 0, 0
-    for i in range(states.shape[0]):
-        state = states[i]
-        if (state.phase != _PLAY and state.phase != _FILL) or (
-            state.turn - state.landlord + 3
-        ) % 3 != role:
-            continue
-        if offsets[i + 1] - offsets[i] < 2:
-            continue
-        for j in range(offsets[i], offsets[i + 1]):
-            out_ids[m] = ids[j]
-            m += 1
-        rows[n] = i
-        n += 1
-        out_offsets[n] = m
-    return n
-
-
-class Collector:
-    """Plays a batch of games with the networks and turns finished games into samples."""
-
-    def __init__(
-        self, config: DMCConfig, rules: RuleSet, seed: int, rng: np.random.Generator
-    ) -> None:
-        n = config.games
-        self.env = VecEnv(n, rules, seed)
-        self.rng = rng
-        self.windows = [Window(config.window) for _ in ROLES]
-        self.greedy = GreedyBot()
-        self.decisions = 0
-        self.games = 0
-        self.landlord_wins = 0
-        # Samples of unfinished games: MAX_CHOICES slots a game, filled in order.
-        self._state = np.zeros((n * MAX_HISTORY, 1 + MAX_STATE_BITS), np.uint16)
-        self._action = np.zeros((n * MAX_HISTORY, 1 + MAX_ACTION_BITS), np.uint16)
-        self._role = np.zeros((n, MAX_HISTORY), np.int8)
-        self._count = np.zeros(n, np.int64)
-        self._landlord = np.zeros(n, np.int64)
-        self._scratch = records(VIEW, 1)
-        self._rows = np.zeros(n, np.int64)
-        self._offsets = np.zeros(n + 1, np.int64)
-        self._state_offsets = np.zeros(n + 1, np.int64)
-        self._state_bits = np.zeros(n * MAX_STATE_BITS, np.uint16)
-
-    def step(self, nets: nn.ModuleList, explore: float) -> None:
-        """One decision in every game."""
-        env = self.env
-        legal = env.legal()
-        actions = legal.ids[legal.offsets[:-1]].astype(np.int64)
-        self._call(legal, actions)
-        for role, net in enumerate(nets):
-            self._choose(role, net, legal, explore, actions)
-        self._landlord[:] = env.states["landlord"]
-        done = env.step(actions)
-        self.decisions += len(actions)
-        for i in np.flatnonzero(done):
-            self._finish(i)
-
-    def _call(self, legal: Legal, actions: np.ndarray) -> None:
-        """Let `greedy` decide what is not card play."""
-        rows = np.flatnonzero(~np.isin(self.env.states["phase"], (_PLAY, _FILL)))
-        if len(rows):
-            actions[rows] = self.greedy.act(self.env.views(rows), legal.take(rows))
-
-    def _choose(
-        self, role: int, net: Any, legal: Legal, explore: float, actions: np.ndarray
-    ) -> None:
-        """Choose for all seats of a role that have a choice, and keep the samples."""
-        env, ids = self.env, np.empty_like(legal.ids)
-        n = choices_of_role(
-            env.states, legal.offsets, legal.ids, role, self._rows, self._offsets, ids
-        )
-        if n == 0:
-            return
-        rows, offsets = self._rows[:n], self._offsets[: n + 1]
-        encode_states(
-            env.states, rows, env.params, TABLES, self._scratch, self._state_offsets,
-            self._state_bits,
-        )  # fmt: skip
-        n_actions = int(offsets[-1])
-        action_offsets = np.zeros(n_actions + 1, np.int64)
-        action_bits = np.empty(n_actions * MAX_ACTION_BITS, np.uint16)
-        hands = env.states["hands"][rows, env.states["turn"][rows]]
-        encode_actions(hands, offsets, ids, TABLES, action_offsets, action_bits)
-        state_offsets = self._state_offsets[: n + 1]
-        values = net.score_lists(
-            state_offsets, self._state_bits, offsets, action_offsets, action_bits
-        )
-        chosen = best_of(offsets, values.numpy())
-        random = self.rng.random(n)
-        other = offsets[:-1] + (self.rng.random(n) * np.diff(offsets)).astype(np.int64)
-        chosen = np.where(random < explore, other, chosen)
-        actions[rows] = ids[chosen]
-        slots = rows * MAX_HISTORY + self._count[rows]
-        store(self._state, slots, state_offsets, self._state_bits, np.arange(n))
-        store(self._action, slots, action_offsets, action_bits, chosen)
-        self._role[rows, self._count[rows]] = role
-        self._count[rows] += 1
-
-    def _finish(self, i: int) -> None:
-        """Move the samples of a finished game to the windows of their roles."""
-        n = int(self._count[i])
-        self._count[i] = 0
-        landlord_won = self.env.scores[i, self._landlord[i]] > 0
-        self.games += 1
-        self.landlord_wins += int(landlord_won)
-        first = i * MAX_HISTORY
-        for role, target in enumerate(targets(landlord_won)):
-            index = first + np.flatnonzero(self._role[i, :n] == role)
-            self.windows[role].add(self._state[index], self._action[index], target)
+def final_objective(config: DMCConfig) -> str:
+    """What the finished agent plays for."""
+    return "wp" if config.objective == "wp" else "adp"
 
 
 # ------------------------------------------------------------------------------------ learning
 
 
-def loss_of(net: Any, batch: tuple[Bits, Bits, Tensor]) -> Tensor:
-    """Binary cross-entropy of the chosen actions' logits against the targets."""
-    (state_offsets, state_bits), (action_offsets, action_bits), target = batch
-    logits = net.score(net.embed(state_offsets, state_bits), action_offsets, action_bits)
-    return binary_cross_entropy_with_logits(logits, target)
+def score_loss(log_points: Tensor, points: Tensor) -> Tensor:
+    """Gamma deviance of points above 0 against their expectation `exp(log_points)`, `float32[n]`.
+
+    Its gradient is 1 - points / expectation, with the ratio bounded by `MOST_RATIO`.
+    """
+    ratio = (points / log_points.exp()).clamp(max=MOST_RATIO).detach()
+    slope = log_points * (1 - ratio)
+    return slope - slope.detach() + log_points.detach() + ratio
+
+
+def losses_of(net: nn.Module, batch: Batch, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Loss of the chance, loss of the points, and the chances, of a batch."""
+    points = batch.points.to(device)
+    out = net.score(net.embed(batch.state), batch.actions, batch.facts.to(device))  # [n, 3]
+    won = points > 0
+    chance = binary_cross_entropy_with_logits(out[:, 0], won.float())
+    expected = torch.where(won, out[:, 1], out[:, 2])
+    return chance, score_loss(expected, points.abs()).mean(), out[:, 0].detach().sigmoid()
+
+
+def calibration_error(chance: np.ndarray, won: np.ndarray) -> float:
+    """Mean distance between predicted and seen chance of winning, over `CALIBRATION_BINS` bins."""
+    bins = np.minimum((chance * CALIBRATION_BINS).astype(np.int64), CALIBRATION_BINS - 1)
+    gaps = np.bincount(bins, won - chance, CALIBRATION_BINS)
+    return float(np.abs(gaps).sum() / max(len(chance), 1))
 
 
 class Learner:
-    """The networks, their average and the optimiser; the same in every worker."""
+    """The networks, their average and the optimiser."""
 
-    def __init__(self, config: DMCConfig, seed: int) -> None:
+    def __init__(
+        self, config: DMCConfig, names: tuple[str, ...], seed: int, device: str = "cpu"
+    ) -> None:
         torch.manual_seed(seed)
-        self.config = config
-        self.nets = make_nets(config.net)
-        self.average = make_nets(config.net)
+        self.config, self.names = config, names
+        self.device = torch.device(device)
+        self.nets = make_nets(config.net, names).to(self.device)
+        self.average = make_nets(config.net, names).to(self.device)
         self.average.load_state_dict(self.nets.state_dict())
-        self.optimiser = torch.optim.Adam(self.nets.parameters(), lr=config.lr, fused=True)
+        learned = [p for p in self.nets.parameters() if p.requires_grad]
+        self.optimiser = torch.optim.Adam(learned, lr=config.lr, fused=True)
         self.updates = 0
+        self.metrics: dict[str, float] = {}
+        """Of the last update."""
 
-    def update(self, batches: list[tuple[Bits, Bits, Tensor]], lr: float) -> list[float]:
-        """One step on a batch of each role; the losses of this worker by role."""
+    def update(self, batches: list[Batch | None], lr: float) -> None:
+        """One step on a batch of each network, None for one without samples yet."""
         self.optimiser.zero_grad(set_to_none=True)
-        losses = []
-        for net, batch in zip(self.nets, batches, strict=True):
-            loss = loss_of(net, batch)
-            loss.backward()
-            losses.append(loss.item())
-        self._add_up_gradients()
+        for name, net, batch in zip(self.names, self.nets, batches, strict=True):
+            if batch is None:
+                continue
+            chance, points, predicted = losses_of(net, batch, self.device)
+            (chance + self.config.score_weight * points).backward()
+            self.metrics[f"loss/chance_{name}"] = chance.item()
+            self.metrics[f"loss/points_{name}"] = points.item()
+            won = (batch.points > 0).numpy().astype(np.float64)
+            error = calibration_error(predicted.cpu().numpy(), won)
+            self.metrics[f"calibration/{name}"] = error
         for group in self.optimiser.param_groups:
             group["lr"] = lr
         self.optimiser.step()
         self.updates += 1
         if self.updates % self.config.average_every == 0:
             self._average()
-        return losses
-
-    def _add_up_gradients(self) -> None:
-        """The mean of the workers' gradients, in one message."""
-        if not dist.is_initialized():
-            return
-        grads = [p.grad for p in self.nets.parameters()]
-        flat = torch.cat([g.reshape(-1) for g in grads])
-        dist.all_reduce(flat)
-        flat /= dist.get_world_size()
-        for g, part in zip(grads, flat.split([g.numel() for g in grads]), strict=True):
-            g.copy_(part.view_as(g))
 
     @torch.no_grad()
     def _average(self) -> None:
         """Average the weights in; young averages forget faster."""
         n = self.updates // self.config.average_every
-        keep = min(self.config.average, n / (n + 10))
+        share = 1 - min(self.config.average, n / (n + 10))
         for mean, new in zip(self.average.parameters(), self.nets.parameters(), strict=True):
-            mean.lerp_(new, 1 - keep)
+            mean.lerp_(new, share)
+
+    def begin_from(self, data: dict[str, Any]) -> None:
+        """Begin with a checkpoint's averaged weights, as far as it has the networks.
+
+        Raises:
+            AgentError: networks of other sizes.
+        """
+        state = {name: value.float() for name, value in data["average"].items()}
+        own = self.nets.state_dict()
+        wrong = [n for n, v in state.items() if n in own and own[n].shape != v.shape]
+        if wrong or not set(state) & set(own):
+            raise AgentError(
+                f"--init-from: networks of sizes {data['net']}; give the same --dmc.net"
+            )
+        own |= {name: value for name, value in state.items() if name in own}
+        self.nets.load_state_dict(own)
+        self.average.load_state_dict(own)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that a resumed run needs of the learner."""
@@ -296,96 +228,203 @@ class Learner:
 # ----------------------------------------------------------------------------------------- main
 
 
-class Worker:
-    """One process of a run: collects, learns, and as worker 0 reports, evaluates and saves."""
+class Run:
+    """The learner's process: gathers samples, learns, reports, evaluates and saves.
 
-    def __init__(self, config: DMCConfig, settings: RunSettings, resumed: dict[str, Any]) -> None:
+    Args:
+        config: of the algorithm.
+        settings: of the run.
+        resumed: the checkpoint to go on with, or nothing.
+        begin: a checkpoint whose weights to begin with, or nothing.
+    """
+
+    def __init__(
+        self,
+        config: DMCConfig,
+        settings: RunSettings,
+        resumed: dict[str, Any],
+        begin: dict[str, Any],
+    ) -> None:
         self.config, self.settings = config, settings
-        self.rank, self.world = rank_and_world()
-        self.learner = Learner(config, settings.seed)
-        elapsed, part = 0.0, 0
-        self.best = 0.0
+        names = net_names(settings.rooms)
+        self.learner = Learner(config, names, settings.seed, settings.device)
+        if begin:
+            self.learner.begin_from(begin)
+        elapsed, self.part, self.best = 0.0, 0, 0.0
         self.history: list[dict[str, Any]] = []
         if resumed:
             self.learner.load_state_dict(resumed["learner"])
-            elapsed, part = resumed["elapsed"], resumed["part"] + 1
+            # Every part of a run plays other games; deterministic parts go by their updates.
+            elapsed, self.part = resumed["elapsed"], resumed["part"] + 1
             self.best, self.history = resumed["best"], resumed["history"]
-        self.part = part
-        """How often the run has been resumed; every part plays other games."""
-        self.past = (resumed.get("decisions", 0), resumed.get("games", 0))
+        self.past: dict[str, int] = resumed.get("counts", {})
         self.clock = Clock(settings, elapsed)
-        seed = settings.seed * 1_000_003 + part * 1009 + self.rank
-        self.rng = np.random.default_rng(seed)
-        self.collector = Collector(config, settings.rules, seed, self.rng)
-        self.report = Report(settings) if self.rank == 0 else None
+        self.weights, self.averages = Weights(self.learner.nets), Weights(self.learner.average)
+        arguments = (
+            config.net, settings.rooms, config.games, self.weights, self.averages,
+            final_objective(config), self._key(),
+        )  # fmt: skip
+        ahead = 1 if settings.deterministic else 2
+        self.actors = Actors(config.workers - 1, SelfPlay, arguments, config.block, ahead)
+        self.own = SelfPlay(*arguments, 0)
+        self._restart_windows()
+        self.report = Report(settings, "dmc")
+        self.halted = False
 
-    def agent(self) -> DMCAgent:
-        """The player that is evaluated: the averaged weights."""
-        return DMCAgent(self.learner.average, self.settings.rules)
+    def _key(self) -> int:
+        """Seed of the games that are begun now."""
+        part = 0 if self.settings.deterministic else self.part
+        return self.settings.seed * 1_000_003 + part * 1009 + 7919 * self.learner.updates
 
-    def run(self, stop: Any) -> None:
-        """Train until the end, or until `stop` is set; then save."""
-        parent = os.getppid()
-        first = self.learner.updates
-        while True:
-            exit_without_parent(parent)
-            done, halt, evaluating = self._agree(stop)
-            if evaluating or halt or done >= 1:
-                self._evaluate()
-            if halt or done >= 1:
-                break
-            lr, explore = schedule(self.config, done)
-            needed = self.config.batch * (self.learner.updates - first + 1)
-            while min(w.added for w in self.collector.windows) < needed:
-                self.collector.step(self.learner.nets, explore)
-            batches = [w.draw(self.config.batch, self.rng) for w in self.collector.windows]
-            losses = self.learner.update(batches, lr)
-            if self.report is not None:
-                self.report.update(self, done, losses, lr, explore)
-        self._close(completed=done >= 1)
+    def _restart_windows(self) -> None:
+        self.rng = np.random.default_rng([self._key(), 1])
+        self.windows = [Window(self.config.window) for _ in self.learner.names]
+        self._first = self.learner.updates
 
-    def _agree(self, stop: Any) -> tuple[float, bool, bool]:
-        """(share done, whether to halt, whether to evaluate), as worker 0 sees it."""
-        word = torch.zeros(3, dtype=torch.float64)
-        if self.rank == 0:
-            word[0] = self.clock.done(self.learner.updates)
-            word[1] = float(stop.is_set())
-            word[2] = float(self.clock.evaluation_due())
-        if self.world > 1:
-            dist.broadcast(word, 0)
-        return float(word[0]), bool(word[1]), bool(word[2])
+    def run(self) -> None:
+        """Train until the end, or until Ctrl-C; then save."""
+        heard = signal.signal(signal.SIGINT, self._halt)
+        try:
+            with self.actors:
+                while not self._look_up():
+                    lr, how = schedule(self.config, self.clock.done(self.learner.updates))
+                    self._gather(how)
+                    if self.halted:
+                        continue
+                    self.learner.update(self._draw(), lr)
+                    self.weights.publish(self.learner.nets)
+                    self.report.update(self, lr, how.explore)
+                self._close()
+        finally:
+            signal.signal(signal.SIGINT, heard)
 
-    def totals(self) -> tuple[int, int]:
-        """Decisions and games of all workers and parts (worker 0's, times the workers)."""
-        c = self.collector
-        return self.past[0] + self.world * c.decisions, self.past[1] + self.world * c.games
+    def _halt(self, *_: int | FrameType | None) -> None:
+        """Ctrl-C: end after this step; a second one ends at once."""
+        if self.halted:
+            raise KeyboardInterrupt
+        self.halted = True
+
+    def _look_up(self) -> bool:
+        """What is due between two updates; whether the run ends."""
+        updates = self.learner.updates
+        if self.settings.deterministic:
+            if updates % self.config.restart_every == 0 and not self.halted:
+                self._save(self.settings.out / "last.pt")
+                if updates > self._first:
+                    self._restart()
+        ended = self.halted or self.clock.done(updates) >= 1
+        if self.clock.evaluation_due() or (ended and not self.halted):
+            self._evaluate()
+        return ended
+
+    def _restart(self) -> None:
+        """Begin all games anew, as a resumed run does."""
+        key = self._key()
+        self.actors.ask([key] * len(self.actors))
+        self.own.restart(key)
+        self.actors.answers()
+        self._restart_windows()
+
+    def _gather(self, how: Behaviour) -> None:
+        """Play until there are samples for the next update."""
+        needed = self.config.batch * (self.learner.updates - self._first + 1)
+        block = np.zeros(self.config.block, SAMPLE)
+        while min(w.added for w in self.windows[: len(ROLES)]) < needed and not self.halted:
+            self.actors.go(how)
+            if self.settings.deterministic:
+                self.own.play(block, how)
+                self._add(block)
+                for other in self.actors.collect(None, each=True):
+                    self._add(other.samples)
+                continue
+            found = self.actors.collect(0.0)
+            for other in found:
+                self._add(other.samples)
+            if not found:
+                self._add(self.own.step(how))
+
+    def _add(self, samples: np.ndarray) -> None:
+        for k, window in enumerate(self.windows):
+            window.add(samples[samples["net"] == k])
+
+    def _draw(self) -> list[Batch | None]:
+        """A batch for each network."""
+        out: list[Batch | None] = []
+        for name, window in zip(self.learner.names, self.windows, strict=True):
+            n = max(self.config.batch // 4, 1) if name == BEFORE else self.config.batch
+            out.append(window.draw(n, self.rng) if window.added else None)
+        return out
+
+    def counts(self) -> dict[str, int]:
+        """What happened in all processes and parts of the run."""
+        out = dict(self.past)
+        for counts in (self.own.counts, *self.actors.counts):
+            for name, value in counts.items():
+                out[name] = out.get(name, 0) + value
+        return out
+
+    def matches(self, final: bool) -> dict[str, MatchResult]:
+        """Duplicate matches of the averaged player, shared out among the processes.
+
+        In rooms with calling `greedy` makes all choices before the play, so that card play is
+        compared; then whole deals are played against `greedy` too.
+        """
+        s = self.settings
+        deals, seed = (s.final_deals, FINAL_SEED) if final else (s.eval_deals, s.seed)
+        self.averages.publish(self.learner.average)
+        tasks = {}
+        for room in s.rooms if final else s.rooms[:1]:
+            prefix = f"{room.name} " if len(s.rooms) > 1 else ""
+            for name in OPPONENTS if final else EVALUATED:
+                tasks[f"{prefix}{name}"] = (name, room, seed, False)
+            if room.auction != "none":
+                tasks[f"{prefix}greedy, whole deals"] = ("greedy", room, seed, True)
+        n = len(self.actors) + 1
+        shares = [
+            [
+                Share(name, room, seed, deals * k // n, deals * (k + 1) // n, calls)
+                for name, room, seed, calls in tasks.values()
+            ]
+            for k in range(n)
+        ]
+        self.actors.ask(shares[1:])
+        parts = [self.own.evaluate(shares[0]), *self.actors.answers()]
+        results = {}
+        for i, (label, (_, room, seed, calls)) in enumerate(tasks.items()):
+            games = np.concatenate([part[i] for part in parts])
+            by_side = not calls and room.auction != "none"
+            results[label] = summarise_games(games, room, seed, by_side)
+        return results
 
     def _evaluate(self) -> None:
         """Evaluate on the way, note the result, save."""
-        settings = self.settings
-        results = evaluate(
-            self.agent(), OPPONENTS[1:], settings.rules, settings.eval_deals, settings.seed
-        )
-        if self.report is None:
-            return
+        results = self.matches(final=False)
+        counts = self.counts()
         point = {
             "minutes": round(self.clock.elapsed / 60, 2),
             "updates": self.learner.updates,
-            "decisions": self.totals()[0],
+            "decisions": counts["decisions"],
             **{name: round(r.wp, 4) for name, r in results.items()},
         }
         self.history.append(point)
         self.report.evaluation(point, results)
-        self._save(settings.out / "last.pt")
+        if not self.settings.deterministic:
+            self._try_to_save("last.pt")
         mean = float(np.mean([r.wp for r in results.values()]))
         if mean >= self.best:
             self.best = mean
-            self._save(settings.out / "best.pt")
+            self._try_to_save("best.pt")
+
+    def _try_to_save(self, name: str) -> None:
+        """Save, or say why not and train on: the disk may have room by the next time."""
+        try:
+            self._save(self.settings.out / name)
+        except OSError as error:
+            self.report.warn(f"{self.settings.out / name} not saved: {error.strerror}; training on")
 
     def _save(self, path: Path) -> None:
         """Write a checkpoint: what plays, and what a resumed run needs."""
-        decisions, games = self.totals()
-        data = header(self.settings.rules, self.config.net) | {
+        data = header(self.settings.rooms, self.config.net, final_objective(self.config)) | {
             "average": self.learner.average.state_dict(),
             "learner": self.learner.state_dict(),
             "config": asdict(self.config),
@@ -394,38 +433,33 @@ class Worker:
             "part": self.part,
             "best": self.best,
             "history": self.history,
-            "decisions": decisions,
-            "games": games,
+            "counts": self.counts(),
         }
         save_checkpoint(path, data)
 
-    def _close(self, completed: bool) -> None:
+    def _close(self) -> None:
         """The closing evaluation of a completed run; a stopped one says how to go on."""
-        if not completed:
-            if self.report is not None:
-                self.report.stopped()
+        if self.halted:
+            if not self.settings.deterministic:
+                self._save(self.settings.out / "last.pt")
+            self.report.stopped()
             return
-        settings = self.settings
-        if self.report is not None:
-            self.report.closing()
-        results = evaluate(
-            self.agent(), OPPONENTS, settings.rules, settings.final_deals, FINAL_SEED
-        )
-        if self.report is not None:
-            self.report.close(self, results)
+        self._save(self.settings.out / "last.pt")
+        self.report.closing()
+        self.report.close(self, self.matches(final=True))
 
 
-def work(stop: Any, config: DMCConfig, settings: RunSettings, resume: bool) -> None:
-    """The body of a worker process."""
-    resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
-    Worker(config, settings, resumed).run(stop)
-
-
-def run(config: DMCConfig, settings: RunSettings, resume: bool) -> None:
+def run(config: DMCConfig, settings: RunSettings, resume: bool, begin: Path | None) -> None:
     """Train in `config.workers` processes; returns when the run has ended or was stopped.
 
     Raises:
-        torch.multiprocessing.ProcessException: a worker died; the others have been ended.
+        ActorDied: a process that played has died; the others have been ended.
+        AgentError: checkpoints that do not fit.
     """
-    arguments = (config, settings, resume)
-    run_workers(work, arguments, config.workers, settings.deterministic)
+    torch.set_num_threads(1 if config.workers > 1 else torch.get_num_threads())
+    torch.use_deterministic_algorithms(settings.deterministic)
+    resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
+    Run(config, settings, resumed, read_checkpoint(begin) if begin else {}).run()
+
+
+__all__ = ["DMCConfig", "Learner", "NetConfig", "Run", "read_checkpoint", "rooms_of", "run"]

@@ -1,19 +1,34 @@
-"""Samples at rest: lists of ones in rows of fixed length, and the window that batches come from."""
+"""Samples at rest: one record for each choice that was made, and windows that batches come from."""
+
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numba import types
 from torch import Tensor
 
+from agents.inputs import FACTS, Inputs
 from ddz_env._jit import njit
 from ddz_env.features import MAX_ACTION_BITS, MAX_STATE_BITS
-from ddz_env.vector import T_ROWS, Bits
+from ddz_env.listed import Bits
+from ddz_env.vector import T_ROWS
 
-_ROWS = types.uint16[:, ::1]
+SAMPLE = np.dtype(
+    [
+        ("state", "<u2", 1 + MAX_STATE_BITS),  # number of ones of the state, then the ones
+        ("action", "<u2", 1 + MAX_ACTION_BITS),  # the same of the action that was chosen
+        ("facts", "<f2", FACTS),  # its facts
+        ("points", "<f4"),  # points of the seat in the deal, once it is over
+        ("net", "<u2"),  # the network that chose
+    ]
+)
+"""A choice, 1 KB."""
+
+_FIELD = types.Array(types.uint16, 2, "A")
 _OFFSETS, _BITS = types.int64[::1], types.uint16[::1]
 
 
-@njit([types.void(_ROWS, T_ROWS, _OFFSETS, _BITS, T_ROWS)])
+@njit([types.void(_FIELD, T_ROWS, _OFFSETS, _BITS, T_ROWS)])
 def store(out, slots, offsets, bits, which):
     """Copy list `which[i]` of ones to row `slots[i]` of `out`: its length, then the ones."""
     for i in range(slots.shape[0]):
@@ -24,7 +39,7 @@ def store(out, slots, offsets, bits, which):
             row[1 + k - begin] = bits[k]
 
 
-@njit([types.int64(_ROWS, T_ROWS, _OFFSETS, _BITS)])
+@njit([types.int64(_FIELD, T_ROWS, _OFFSETS, _BITS)])
 def load(rows, index, offsets, bits):
     """The inverse of `store`: list rows[index] of ones one after another; the number of ones."""
     n = 0
@@ -37,30 +52,53 @@ def load(rows, index, offsets, bits):
     return n
 
 
+def keep(
+    samples: np.ndarray,
+    slots: np.ndarray,
+    net: int,
+    inputs: Inputs,
+    rows: np.ndarray,
+    chosen: np.ndarray,
+) -> None:
+    """Write choices of a batch: those of some rows, `chosen` places among all listed actions."""
+    store(samples["state"], slots, *inputs.state, rows)
+    store(samples["action"], slots, *inputs.actions, chosen)
+    samples["facts"][slots] = inputs.facts[chosen]
+    samples["net"][slots] = net
+
+
+class Batch(NamedTuple):
+    """Samples as a network reads them."""
+
+    state: Bits
+    actions: Bits
+    facts: Tensor  # float32[n, FACTS]
+    points: Tensor  # float32[n], of the seat in the deal
+
+
 class Window:
-    """The last finished samples of one role."""
+    """The last finished samples of one network."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.state = np.zeros((size, 1 + MAX_STATE_BITS), np.uint16)
-        self.action = np.zeros((size, 1 + MAX_ACTION_BITS), np.uint16)
-        self.target = np.zeros(size, np.float32)
+        self.samples = np.zeros(size, SAMPLE)
         self.added = 0
         """Samples ever added."""
 
-    def add(self, state: np.ndarray, action: np.ndarray, target: float) -> None:
-        """Add the samples of one game, overwriting the oldest."""
-        index = (self.added + np.arange(len(state))) % self.size
-        self.state[index], self.action[index], self.target[index] = state, action, target
-        self.added += len(state)
+    def add(self, samples: np.ndarray) -> None:
+        """Add samples, `SAMPLE[n]`, overwriting the oldest."""
+        n = len(samples)
+        index = (self.added + np.arange(n)) % self.size
+        self.samples[index[-self.size :]] = samples[-self.size :]
+        self.added += n
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Bits, Bits, Tensor]:
-        """A random batch: states, actions, targets `float32[n]`."""
+    def draw(self, n: int, rng: np.random.Generator) -> Batch:
+        """A random batch."""
         index = rng.integers(0, min(self.added, self.size), n)
-        out = []
-        for rows in (self.state, self.action):
-            offsets = np.zeros(n + 1, np.int64)
-            bits = np.zeros(n * (rows.shape[1] - 1), np.uint16)
-            load(rows, index, offsets, bits)
-            out.append(Bits(offsets, bits))
-        return out[0], out[1], torch.from_numpy(self.target[index])
+        lists = []
+        for name, most in (("state", MAX_STATE_BITS), ("action", MAX_ACTION_BITS)):
+            offsets, bits = np.zeros(n + 1, np.int64), np.zeros(n * most, np.uint16)
+            load(self.samples[name], index, offsets, bits)
+            lists.append(Bits(offsets, bits))
+        facts = torch.from_numpy(self.samples["facts"][index].astype(np.float32))
+        return Batch(*lists, facts, torch.from_numpy(self.samples["points"][index]))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import torch
 import tyro
 
 from agents.base import AgentError
@@ -28,7 +29,8 @@ class Command:
     algo: Literal["dmc"] = "dmc"
     """Algorithm: dmc (Deep Monte-Carlo)."""
     rules: str | None = None
-    """Room: a preset's name or a TOML file; play_only unless given. A resumed run keeps its own."""
+    """Room: a preset's name or a TOML file; play_only unless given. Several with commas between are
+    trained together. A resumed run keeps its own."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """Field of the room to change, as field=value; may be given again."""
     minutes: float = 10.0
@@ -41,6 +43,10 @@ class Command:
     """Folder of the run; runs/ALGO-RULES-TIME unless given."""
     resume: bool = False
     """Go on with the run in --out, up to --minutes or --updates in all."""
+    init_from: Path | None = None
+    """Checkpoint or shipped weights to begin with; networks that it lacks are fresh."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where networks learn; auto is cuda where there is one."""
     deterministic: bool = False
     """Equal seeds give equal bits; needs --updates."""
     eval_minutes: float = 2.0
@@ -58,7 +64,7 @@ def check_numbers(command: Command) -> None:
     config, whole = command.dmc, {}
     for name in ("eval_deals", "final_deals", "updates"):
         whole["--" + name.replace("_", "-")] = getattr(command, name)
-    for name in ("workers", "games", "batch", "window", "average_every"):
+    for name in ("workers", "games", "batch", "window", "block", "average_every", "restart_every"):
         whole["--dmc." + name.replace("_", "-")] = getattr(config, name)
     for name in ("hidden", "state", "head"):
         whole["--dmc.net." + name] = getattr(config.net, name)
@@ -73,11 +79,37 @@ def check_numbers(command: Command) -> None:
         ("--dmc.explore", config.explore, 1.0),
         ("--dmc.explore-end", config.explore_end, 1.0),
         ("--dmc.average", config.average, 1.0),
+        ("--dmc.score-weight", config.score_weight, 100.0),
     ]
     for name, value, high in parts:
         zero = name.startswith("--dmc.") and name != "--dmc.lr"
         if not (0 < value <= high or (zero and value == 0)):
             raise DdzError(f"{name}: expected a number above 0 and up to {high:g}, got {value}")
+
+
+def check_device(device: str) -> str:
+    """The device that `auto` means.
+
+    Raises:
+        DdzError: cuda where there is none.
+    """
+    there = torch.cuda.is_available()
+    if device == "cuda" and not there:
+        raise DdzError("--device cuda: torch finds no CUDA device here; expected cpu or auto")
+    return "cuda" if there and device != "cpu" else "cpu"
+
+
+def check_rooms(names: str | None, changes: tuple[str, ...]) -> tuple[RuleSet, ...]:
+    """The rooms of `--rules`.
+
+    Raises:
+        DdzError: an unknown room, or one twice.
+    """
+    rooms = tuple(load_rules(name, changes) for name in (names or "play_only").split(","))
+    for k, room in enumerate(rooms):
+        if room in rooms[:k]:
+            raise DdzError(f"--rules: room {room.name} is given twice")
+    return rooms
 
 
 def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
@@ -91,17 +123,24 @@ def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
         raise DdzError("--deterministic: needs --updates, since minutes differ from run to run")
     if command.out is None and command.resume:
         raise DdzError("--resume: needs --out, the folder of the run to go on with")
-    rules = load_rules(command.rules or "play_only", command.set)
+    if command.dmc.objective not in ("wp", "adp", "mixed"):
+        raise DdzError(f"--dmc.objective: expected wp, adp or mixed, got {command.dmc.objective!r}")
+    if command.init_from is not None:
+        if command.resume:
+            raise DdzError("--init-from: a resumed run goes on with its own weights; leave it out")
+        trainer.read_checkpoint(command.init_from)
+    device = check_device(command.device)
+    rooms = check_rooms(command.rules, command.set)
     seed = check_seed(1 if command.seed is None else command.seed)
-    name = f"{command.algo}-{rules.name}-{time.strftime('%m%d-%H%M%S')}"
+    name = f"{command.algo}-{'+'.join(r.name for r in rooms)}-{time.strftime('%m%d-%H%M%S')}"
     out, config = command.out or Path("runs") / name, command.dmc
     check_folder(out)
     if command.resume:
-        rules, seed, config = resumed(command, out / "last.pt")
+        rooms, seed, config = resumed(command, out / "last.pt")
     elif (out / "last.pt").exists():
         raise DdzError(f"--out {out}: holds a run already; --resume it or choose another folder")
     settings = RunSettings(
-        rules=rules,
+        rooms=rooms,
         minutes=command.minutes,
         updates=command.updates,
         seed=seed,
@@ -110,22 +149,22 @@ def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
         eval_deals=command.eval_deals,
         final_deals=command.final_deals,
         deterministic=command.deterministic,
+        device=device,
     )
     return settings, config
 
 
-def resumed(command: Command, path: Path) -> tuple[RuleSet, int, trainer.DMCConfig]:
+def resumed(command: Command, path: Path) -> tuple[tuple[RuleSet, ...], int, trainer.DMCConfig]:
     """Room, seed and settings of the run that goes on; what the command gives must agree.
 
     Raises:
         AgentError: no checkpoint there, of another room or seed, or other settings.
     """
     data = trainer.read_checkpoint(path)
-    rules = RuleSet(**data["rules"])
-    if (command.rules or command.set) and load_rules(
-        command.rules or "play_only", command.set
-    ) != rules:
-        raise AgentError(f"{path}: of room {rules.name}, not {command.rules or 'play_only'}")
+    rooms = trainer.rooms_of(data)
+    if (command.rules or command.set) and check_rooms(command.rules, command.set) != rooms:
+        names = ",".join(room.name for room in rooms)
+        raise AgentError(f"{path}: of room {names}, not {command.rules or 'play_only'}")
     if not {"config", "seed", "learner"} <= set(data):
         raise AgentError(f"{path}: holds a player only, no run that can go on")
     net = trainer.NetConfig(**data["config"].pop("net"))
@@ -134,7 +173,7 @@ def resumed(command: Command, path: Path) -> tuple[RuleSet, int, trainer.DMCConf
         raise AgentError(f"{path}: of seed {data['seed']}, not {command.seed}")
     if command.dmc not in (trainer.DMCConfig(), config):
         raise AgentError(f"{path}: a resumed run keeps its --dmc settings; leave them out")
-    return rules, data["seed"], config
+    return rooms, data["seed"], config
 
 
 def describe(settings: RunSettings, config: Any) -> dict[str, Any]:
@@ -158,11 +197,15 @@ def main(arguments: list[str] | None = None) -> int:
     save_json(settings.out / "config.json", describe(settings, config))
     length = f"{settings.updates} updates" if settings.updates else f"{settings.minutes:g} minutes"
     print(
-        f"{command.algo}, room {settings.rules.name}, {length} in {config.workers} processes,"
+        f"{command.algo}, room {settings.name}, {length} in {config.workers} processes,"
         f" then an evaluation of about a minute; folder {settings.out}",
         flush=True,
     )
-    trainer.run(config, settings, command.resume)
+    try:
+        trainer.run(config, settings, command.resume, command.init_from)
+    except (DdzError, OSError) as error:
+        print(f"selfplay: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

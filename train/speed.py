@@ -9,8 +9,13 @@ import numpy as np
 import torch
 import tyro
 
+from agents.dmc import net_names
 from ddz_env.rules import PRESETS
-from train.dmc import Collector, DMCConfig, Learner
+from train.actors import Weights
+from train.collect import Behaviour
+from train.dmc import DMCConfig, Learner
+from train.samples import Window
+from train.self_play import SelfPlay
 
 
 @dataclass(frozen=True)
@@ -25,23 +30,28 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     command = tyro.cli(Command, args=arguments)
     torch.set_num_threads(1)
-    config = DMCConfig(workers=1)
-    rng = np.random.default_rng(0)
-    collector = Collector(config, PRESETS["play_only"], 1, rng)
-    learner = Learner(config, 0)
+    config, rooms = DMCConfig(workers=1), (PRESETS["play_only"],)
+    learner = Learner(config, net_names(rooms), 0)
+    weights = Weights(learner.nets)
+    player = SelfPlay(config.net, rooms, config.games, weights, weights, "wp", 1, 0)
+    windows = [Window(config.window) for _ in learner.names]
+    rng, how = np.random.default_rng(0), Behaviour(config.explore, False)
 
     def update() -> None:
         needed = config.batch * (learner.updates + 1)
-        while min(w.added for w in collector.windows) < needed:
-            collector.step(learner.nets, config.explore)
-        learner.update([w.draw(config.batch, rng) for w in collector.windows], config.lr)
+        while min(w.added for w in windows) < needed:
+            samples = player.step(how)
+            for k, window in enumerate(windows):
+                window.add(samples[samples["net"] == k])
+        learner.update([w.draw(config.batch, rng) for w in windows], config.lr)
+        weights.publish(learner.nets)
 
     for _ in range(4):  # past the start, when all games are at their first decisions
         update()
-    before, begin = collector.decisions, time.perf_counter()
+    before, begin = player.counts["decisions"], time.perf_counter()
     while time.perf_counter() - begin < command.seconds:
         update()
-    rate = (collector.decisions - before) / (time.perf_counter() - begin)
+    rate = (player.counts["decisions"] - before) / (time.perf_counter() - begin)
     print(json.dumps({"decisions_per_second": rate}))
     return 0
 

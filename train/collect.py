@@ -1,0 +1,146 @@
+"""Self-play: games of some rooms in flight, and the samples of those that have ended."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import nn
+
+from agents.dmc import ROLES, net_of, preference
+from agents.dmc_net import best_of
+from agents.inputs import Reader, pieces
+from ddz_env._jit import records
+from ddz_env.catalogue import ACTIONS, CHOICES, PASS, Category
+from ddz_env.listed import Legal
+from ddz_env.rules import RuleSet
+from ddz_env.scoring import QUARTERS
+from ddz_env.state import MAX_HISTORY, Phase
+from ddz_env.vector import VecEnv
+from ddz_env.view import VIEW, cut_views
+from train.samples import SAMPLE, keep
+
+BEFORE = len(ROLES)
+"""Number of the network for the choices before the play."""
+MOST_CHOICES = MAX_HISTORY + 32
+"""Slots for the choices of one game: those of the play, and those before it after a redeal or two;
+choices beyond are played and not learned from."""
+LOOK = CHOICES["look"]
+_PHASES = {
+    "call": (Phase.CALL, Phase.CALL_POINTS, Phase.BLIND),
+    "rob": (Phase.ROB,),
+    "show": (
+        Phase.SHOW_BEFORE_DEAL, Phase.SHOW_AT_6, Phase.SHOW_AT_12, Phase.SHOW_AFTER_BOTTOM,
+    ),
+    "double": (Phase.DOUBLE,),
+    "raise": (Phase.RAISE,),
+}  # fmt: skip
+
+
+def asked(name: str) -> str:
+    """The count of how often a question of `_PHASES` was asked."""
+    return f"{name} asked"
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How choices are made."""
+
+    explore: float
+    """Chance of a random choice."""
+    adp: bool
+    """Whether the play goes by points instead of the chance of winning."""
+
+
+class Collector:
+    """Plays games of one room with the networks.
+
+    Args:
+        rules: the room.
+        games: in flight.
+        seed: of the deals.
+        rng: of the exploration.
+    """
+
+    def __init__(self, rules: RuleSet, games: int, seed: int, rng: np.random.Generator) -> None:
+        self.env = VecEnv(games, rules, seed)
+        self.rng = rng
+        self.counts = dict.fromkeys(
+            ("decisions", "games", "landlord_wins", "bombs", *_PHASES, *map(asked, _PHASES)), 0
+        )
+        """What happened so far."""
+        self._reader = Reader()
+        self._views = records(VIEW, games)
+        # Samples of unfinished games: MOST_CHOICES slots a game, filled in order. Pages that were
+        # never touched take no memory.
+        self._samples = np.zeros(games * MOST_CHOICES, SAMPLE)
+        self._seat = np.zeros(games * MOST_CHOICES, np.int8)
+        self._count = np.zeros(games, np.int64)
+
+    def step(self, nets: nn.ModuleList, how: Behaviour) -> np.ndarray:
+        """One decision in every game; the samples of the games that ended, `SAMPLE[n]`."""
+        env = self.env
+        legal = env.legal()
+        actions = legal.ids[legal.offsets[:-1]].astype(np.int64)
+        free = np.diff(legal.offsets) > 1
+        states = env.states
+        net = np.where(free, net_of(states["phase"], states["turn"], states["landlord"]), -1)
+        for k, role_net in enumerate(nets):
+            rows = np.flatnonzero(net == k)
+            if len(rows):
+                lists = legal.take(rows)
+                for begin, end in pieces(lists.offsets):
+                    part = lists.take(np.arange(begin, end))
+                    actions[rows[begin:end]] = self._choose(k, role_net, rows[begin:end], part, how)
+        self._count_choices(actions, free)
+        landlord = states["landlord"].astype(np.int64)
+        done = env.step(actions)
+        self.counts["decisions"] += len(actions)
+        ended = [self._finish(i, landlord[i]) for i in np.flatnonzero(done)]
+        return np.concatenate(ended) if ended else np.zeros(0, SAMPLE)
+
+    def _choose(
+        self, k: int, net: nn.Module, rows: np.ndarray, legal: Legal, how: Behaviour
+    ) -> np.ndarray:
+        """Choices of network k in some rows, kept as samples."""
+        env, n = self.env, len(rows)
+        views = self._views[:n]
+        seats = env.states["turn"][rows].astype(np.int64)
+        cut_views(env.states, rows, seats, env.params, views)
+        inputs = self._reader.read(views, legal)
+        outputs = net.score_lists(inputs)
+        offsets = legal.offsets
+        best = best_of(offsets, preference(outputs, how.adp or k == BEFORE, inputs.sure))
+        other = offsets[:-1] + (self.rng.random(n) * np.diff(offsets)).astype(np.int64)
+        random = (self.rng.random(n) < how.explore) & (inputs.sure < 0)
+        chosen = np.where(random, other, best)
+        kept = np.flatnonzero((self._count[rows] < MOST_CHOICES) & (inputs.sure < 0))
+        slots = rows * MOST_CHOICES + self._count[rows]
+        keep(self._samples, slots[kept], k, inputs, kept, chosen[kept])
+        self._seat[slots[kept]] = seats[kept]
+        self._count[rows[kept]] += 1
+        return legal.ids[chosen].astype(np.int64)
+
+    def _count_choices(self, actions: np.ndarray, free: np.ndarray) -> None:
+        """Count bombs, and who said yes to what."""
+        counts = self.counts
+        counts["bombs"] += int((ACTIONS["category"][actions] >= Category.BOMB).sum())
+        if self.env.rules.auction == "none":
+            return
+        phase = self.env.states["phase"]
+        for name, phases in _PHASES.items():
+            here = free & np.isin(phase, phases)
+            counts[asked(name)] += int(here.sum())
+            counts[name] += int((~np.isin(actions[here], (PASS, LOOK))).sum())
+
+    def _finish(self, i: int, landlord: int) -> np.ndarray:
+        """The samples of a game that has ended, with its points; none of a void deal."""
+        n = int(self._count[i])
+        self._count[i] = 0
+        scores = self.env.scores[i]
+        self.counts["games"] += 1
+        if not scores.any():
+            return np.zeros(0, SAMPLE)
+        self.counts["landlord_wins"] += int(scores[landlord] > 0)
+        begin = i * MOST_CHOICES
+        samples = self._samples[begin : begin + n]
+        samples["points"] = scores[self._seat[begin : begin + n]] / QUARTERS
+        return samples.copy()

@@ -1,0 +1,136 @@
+"""What every process of a DMC run does: plays with the newest weights, and its share of matches."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+import agents
+from agents.dmc import DMCAgent, net_names
+from agents.dmc_net import NetConfig, make_nets
+from agents.inputs import FACTS, Inputs, largest_piece
+from ddz_env.listed import Bits, Legal
+from ddz_env.rules import RuleSet
+from ddz_env.vector import deal_seeds
+from eval.games import condense
+from eval.match import play_deals, who_sits
+from train.actors import Player, Weights
+from train.collect import Behaviour, Collector
+from train.samples import SAMPLE
+
+
+class Share(NamedTuple):
+    """Deals of a match that one process plays."""
+
+    opponent: str
+    rules: RuleSet
+    seed: int
+    first: int
+    last: int
+    calls: bool
+    """Whether the agents make the choices before the play themselves, instead of `greedy`."""
+
+
+class SelfPlay(Player):
+    """Plays the rooms of a run.
+
+    Args:
+        net: sizes of the networks.
+        rooms: the rooms, which share the games.
+        games: in flight in this process.
+        weights: the newest, of those that learn.
+        average: the averaged ones, which are evaluated.
+        objective: of the agent that is evaluated.
+        seed: of everything random here.
+        rank: number of this process.
+    """
+
+    def __init__(
+        self,
+        net: NetConfig,
+        rooms: tuple[RuleSet, ...],
+        games: int,
+        weights: Weights,
+        average: Weights,
+        objective: str,
+        seed: int,
+        rank: int,
+    ) -> None:
+        names = net_names(rooms)
+        self.nets, self._average = make_nets(net, names).eval(), make_nets(net, names).eval()
+        self._weights, self._averages = weights, average
+        self._version = -1
+        self._rooms, self._games, self._rank = rooms, games, rank
+        self._agent = DMCAgent(self._average, rooms, objective)
+        self._former: dict[str, int] = {}
+        self.collectors: list[Collector] = []
+        self.restart(seed)
+        self._probe()
+
+    def _probe(self) -> None:
+        """Score the longest list that can come up, so that memory fails now or never."""
+        n = largest_piece()
+        state = Bits(np.array([0, 1]), np.zeros(1, np.uint16))
+        actions = Bits(np.arange(n + 1), np.zeros(n, np.uint16))
+        legal = Legal(np.array([0, n]), np.zeros(n, np.int32))
+        inputs = Inputs(state, legal, actions, np.zeros((n, FACTS), np.float32), np.full(1, -1))
+        self.nets[0].score_lists(inputs)
+
+    def restart(self, seed: int) -> None:
+        """Begin new games, as a function of a seed alone."""
+        self._former = self.counts
+        key = np.random.SeedSequence([seed, self._rank])
+        n = len(self._rooms)
+        sizes = [self._games * (k + 1) // n - self._games * k // n for k in range(n)]
+        self.collectors = [
+            Collector(room, max(size, 1), int(part.generate_state(1, np.uint64)[0] >> 1), rng)
+            for room, size, part in zip(self._rooms, sizes, key.spawn(n), strict=True)
+            for rng in [np.random.default_rng(part)]
+        ]
+        self._left = np.zeros(0, SAMPLE)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What happened in all rooms so far."""
+        out = dict(self._former)
+        for collector in self.collectors:
+            for name, value in collector.counts.items():
+                out[name] = out.get(name, 0) + value
+        return out
+
+    def step(self, how: Behaviour) -> np.ndarray:
+        """One decision in every game; samples that were finished."""
+        if self._version != self._weights.version:
+            self._version = self._weights.fetch(self.nets)
+        with torch.no_grad():
+            return np.concatenate([c.step(self.nets, how) for c in self.collectors])
+
+    def play(self, out: np.ndarray, word: Any) -> dict[str, int]:
+        """Fill a block by a `Behaviour`."""
+        n = 0
+        while True:
+            part = self._left[: len(out) - n]
+            out[n : n + len(part)] = part
+            self._left = self._left[len(part) :]
+            n += len(part)
+            if n == len(out):
+                return self.counts
+            self._left = self.step(word)
+
+    def evaluate(self, word: Any) -> Any:
+        """Play shares of matches (`list[Share]`), `GAME[D, L]` of each; or restart (an int)."""
+        if isinstance(word, int):
+            return self.restart(word)
+        self._averages.fetch(self._average)
+        return [play_share(self._agent, share) for share in word]
+
+
+def play_share(agent: DMCAgent, share: Share) -> np.ndarray:
+    """The games of a share, `GAME[D, L]`."""
+    rules = share.rules
+    seeds = deal_seeds(share.seed, share.last)[share.first :]
+    calls = None if share.calls or rules.auction == "none" else agents.load("greedy")
+    other = agents.load(share.opponent, rules)
+    states = play_deals(agent, other, rules, seeds, share.first, None, calls)
+    sides = who_sits(states.reshape(-1), rules, calls is not None).reshape(*states.shape, 3)
+    return condense(states, rules, sides)
