@@ -204,8 +204,9 @@ def load(spec: str, rules: RuleSet | None = None) -> Agent:
     else:
         known = ", ".join(REGISTRY)
         raise AgentError(f"unknown agent {name!r}; expected one of {known}, or module:Class")
-    made_for = getattr(agent, "rules", None)
-    if isinstance(made_for, RuleSet) and rules is not None and made_for != rules:
-        raise AgentError(f"agent {spec}: made for room {made_for.name}, not for {rules.name}")
+    made_for = getattr(agent, "rooms", ())
+    if rules is not None and made_for and rules not in made_for:
+        names = " or ".join(room.name for room in made_for)
+        raise AgentError(f"agent {spec}: made for room {names}, not for {rules.name}")
     in_room = getattr(agent, "in_room", None)
     return agent if rules is None or in_room is None else in_room(rules)

@@ -105,17 +105,6 @@ class DMCAgent:
         self._greedy = GreedyBot()
         self._reader = Reader()
 
-    def in_room(self, rules: RuleSet) -> "DMCAgent":
-        """The agent for a room.
-
-        Raises:
-            AgentError: it was trained for other rooms.
-        """
-        if rules not in self.rooms:
-            names = " or ".join(room.name for room in self.rooms)
-            raise AgentError(f"agent dmc: made for room {names}, not for {rules.name}")
-        return self
-
     def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
         """One id a row, `int64[B]`."""
         choice = np.zeros(len(views), np.int64)
@@ -162,7 +151,9 @@ class DMCAgent:
         for i in range(len(views)):
             begin, end = legal.offsets[i], legal.offsets[i + 1]
             adp = self.objective == "adp" or net[i] == len(ROLES)
-            key = (points if adp else values.chance)[begin:end]
+            chance = values.chance[begin:end]
+            # A win that is certain comes first, whatever it brings: as in `preference`.
+            key = np.where(chance == 1.0, np.inf, points[begin:end] if adp else chance)
             order = begin + np.argsort(-key, kind="stable")
             row = [
                 Ranked(int(legal.ids[j]), float(values.chance[j]), float(points[j])) for j in order

@@ -7,46 +7,62 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from checkpoints import fresh
 from tables import alone, many_positions, positions, row_of
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 import agents
 from agents.dmc import (
+    BEFORE,
     ROLES,
     DMCAgent,
-    NetConfig,
-    RoleNet,
-    add_to_rows,
-    best_of,
     from_checkpoint,
     header,
     make_nets,
+    net_names,
+    net_of,
     read_checkpoint,
-    repeat_rows,
-    sum_rows,
+    values_of,
 )
+from agents.dmc_net import NetConfig, RoleNet, add_to_rows, best_of, repeat_rows, sum_rows
+from agents.inputs import FACTS, SCALE, Reader, pieces
+from agents.planner_features import situation
+from agents.planner_weights import read_weights
 from ddz_env import PRESETS
-from ddz_env.catalogue import TABLES
+from ddz_env.catalogue import ACTIONS
 from ddz_env.features import (
     ACTION_OFFSETS,
     ACTION_SIZE,
     CARDS,
-    MAX_ACTION_BITS,
-    MAX_STATE_BITS,
     SCHEMA_NAME,
     STATE_OFFSETS,
     STATE_SIZE,
     dense,
     schema_hash,
 )
+from ddz_env.scoring import QUARTERS
 from ddz_env.state import Phase
-from ddz_env.vector import Bits, encode_actions, encode_views
+from train.collect import Behaviour, Collector
 from train.common import save_checkpoint
-from train.dmc import Collector, DMCConfig, Learner, loss_of, schedule, targets
-from train.samples import Window, load, store
+from train.dmc import (
+    DMCConfig,
+    Learner,
+    calibration_error,
+    final_objective,
+    losses_of,
+    schedule,
+    score_loss,
+)
+from train.samples import SAMPLE, Batch, Window, keep, load, store
 
 SMALL = NetConfig(hidden=24, state=16, head=8)
 CONFIG = DMCConfig(workers=1, games=48, batch=64, window=512, net=SMALL)
+CPU = torch.device("cpu")
+GREEDILY, RANDOMLY = Behaviour(0.0, False), Behaviour(1.0, False)
+
+
+def small_nets(rules="play_only"):
+    """Fresh networks for a room."""
+    return make_nets(SMALL, net_names((PRESETS[rules],))).eval()
 
 
 @pytest.fixture(autouse=True)
@@ -70,14 +86,15 @@ def random_lists(rng, rows, size, longest=11):
     return offsets, bits, matrix
 
 
-def encoded(views, legal):
-    """State and action bits of a batch."""
-    states = Bits(np.zeros(len(views) + 1, np.int64), np.zeros(len(views) * MAX_STATE_BITS, "u2"))
-    encode_views(views, TABLES, *states)
-    n = len(legal.ids)
-    actions = Bits(np.zeros(n + 1, np.int64), np.zeros(n * MAX_ACTION_BITS, "u2"))
-    encode_actions(np.ascontiguousarray(views["hand"]), *legal, TABLES, *actions)
-    return states, actions
+def read(views, legal):
+    """A batch as networks read it."""
+    return Reader().read(views, legal)
+
+
+def first_actions(legal):
+    """Lists of the first action of each row alone."""
+    ids = np.ascontiguousarray(legal.ids[legal.offsets[:-1]])
+    return legal._replace(offsets=np.arange(len(ids) + 1), ids=ids)
 
 
 def matrix_of(lists, size):
@@ -87,11 +104,14 @@ def matrix_of(lists, size):
     return torch.tensor(np.array(rows), dtype=torch.float64)
 
 
-def dense_logits(net, states, actions):
-    """The network's logits by plain matrix products in double precision."""
-    hidden = torch.relu(matrix_of(states, STATE_SIZE) @ net.state_in + net.state_bias)
-    mixed = net.state_out(hidden) + matrix_of(actions, ACTION_SIZE) @ net.action_in
-    return net.out(torch.relu(net.head(torch.relu(mixed))))[:, 0]
+def dense_outputs(net, inputs):
+    """The network's outputs by plain matrix products in double precision."""
+    hidden = torch.relu(matrix_of(inputs.state, STATE_SIZE) @ net.state_in + net.state_bias)
+    sizes = torch.from_numpy(np.diff(inputs.legal.offsets))
+    embedded = net.state_out(hidden).repeat_interleave(sizes, dim=0)
+    mixed = embedded + matrix_of(inputs.actions, ACTION_SIZE) @ net.action_in
+    mixed = mixed + torch.from_numpy(inputs.facts).double() @ net.facts_in
+    return net.out(torch.relu(net.head(torch.relu(mixed))))
 
 
 # ------------------------------------------------------------------------------------- kernels
@@ -142,104 +162,206 @@ def test_best_of_lists():
 # ------------------------------------------------------------------------------------- network
 
 
-def test_logits_and_gradients_are_those_of_matrix_products():
-    views, legal = positions(num_envs=30, steps=25)
-    first = legal.take(np.arange(len(views)))
-    one = first._replace(
-        offsets=np.arange(len(views) + 1), ids=np.ascontiguousarray(first.ids[first.offsets[:-1]])
-    )
-    states, actions = encoded(views, one)
-    target = torch.from_numpy(np.random.default_rng(0).integers(0, 2, 30).astype(np.float32))
+def random_batch(role, n=48):
+    """Samples of one role from random play, with random results of 1 to 8 points."""
+    views, legal = many_positions(num_envs=60, stops=(1, 20, 45), seed=role)
+    rows = np.flatnonzero((views["seat"] - views["landlord"]) % 3 == role)[:n]
+    inputs = read(views[rows], first_actions(legal.take(rows)))
+    rng = np.random.default_rng(role)
+    points = rng.choice([-1, 1], len(rows)) * 2.0 ** rng.integers(0, 4, len(rows))
+    facts = torch.from_numpy(inputs.facts)
+    return inputs, Batch(inputs.state, inputs.actions, facts, torch.from_numpy(points).float())
+
+
+def test_losses_and_gradients_are_those_of_matrix_products():
+    inputs, batch = random_batch(0)
     net = RoleNet(SMALL)
     double = copy.deepcopy(net).double()
-    loss = loss_of(net, (states, actions, target))
-    loss.backward()
-    wanted = binary_cross_entropy_with_logits(
-        dense_logits(double, states, actions), target.double()
-    )
-    wanted.backward()
-    assert loss.item() == pytest.approx(wanted.item(), abs=1e-5)
-    for (name, got), (_, want) in zip(
-        net.named_parameters(), double.named_parameters(), strict=True
-    ):
+    chance, points, predicted = losses_of(net, batch, CPU)
+    (chance + points).backward()
+    out = dense_outputs(double, inputs)
+    won, size = batch.points > 0, batch.points.abs().double()
+    p = torch.sigmoid(out[:, 0])
+    wanted = -torch.where(won, p.log(), (1 - p).log()).mean()
+    z = torch.where(won, out[:, 1], out[:, 2])
+    deviance = (z + size / z.exp()).mean()  # no ratio is above the bound here
+    assert (size / z.exp()).max() < 8
+    (wanted + deviance).backward()
+    assert chance.item() == pytest.approx(wanted.item(), abs=1e-5)
+    assert points.item() == pytest.approx(deviance.item(), abs=1e-5)
+    assert np.allclose(predicted.numpy(), p.detach().numpy(), atol=1e-5)
+    pairs = zip(net.named_parameters(), double.named_parameters(), strict=True)
+    for (name, got), (_, want) in pairs:
         assert want.grad.abs().max() > 1e-6, name
-        assert torch.allclose(got.grad.double(), want.grad, atol=1e-6), name
+        assert torch.allclose(got.grad.double(), want.grad, atol=1e-5), name
+
+
+def test_facts_can_be_left_out():
+    """A network without facts doesn't see them, nor learn anything about them."""
+    inputs, batch = random_batch(1)
+    net = RoleNet(dataclasses.replace(SMALL, facts=False))
+    with_, without = (net.score_lists(inputs._replace(facts=f)) for f in
+                      (inputs.facts, np.zeros_like(inputs.facts)))  # fmt: skip
+    assert inputs.facts.any() and np.array_equal(with_, without)
+    other = RoleNet(SMALL)
+    assert not np.allclose(
+        other.score_lists(inputs), other.score_lists(inputs._replace(facts=0 * inputs.facts))
+    )
+    losses_of(net, batch, CPU)[0].backward()
+    assert not net.facts_in.any() and net.facts_in.grad is None
 
 
 def test_lists_are_scored_as_row_by_row():
     views, legal = positions(num_envs=40, steps=30)
-    states, actions = encoded(views, legal)
     net = RoleNet(SMALL).eval()
-    got = net.score_lists(*states, legal.offsets, *actions)
+    got = net.score_lists(read(views, legal))
     wanted = []
     for i in range(len(views)):
         for j in range(legal.offsets[i], legal.offsets[i + 1]):
-            embedded = net.embed(*piece(states, i))
-            wanted.append(net.score(embedded, *piece(actions, j)).item())
+            alone_ = read(views[i : i + 1], legal._replace(
+                offsets=np.array([0, 1]), ids=legal.ids[j : j + 1]))  # fmt: skip
+            wanted.append(net.score_lists(alone_)[0])
     assert len(wanted) == len(legal.ids) > 150
-    assert np.allclose(got.numpy(), wanted, atol=1e-5)
+    assert np.allclose(got, np.array(wanted), atol=1e-5)
 
 
-def piece(lists, i):
-    """One list of ones, as lists of one."""
-    offsets, bits = lists
-    begin, end = offsets[i], offsets[i + 1]
-    return np.array([0, end - begin]), bits[begin:end]
+@pytest.mark.parametrize("most", [1, 7, 50, 10**6])
+def test_pieces_cover_a_batch(most):
+    """In order, without a gap, as large as they may be, and none is larger unless it is one row."""
+    sizes = np.random.default_rng(most).integers(1, 30, 200)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    cut = pieces(offsets, most)
+    assert cut[0][0] == 0 and cut[-1][1] == 200
+    assert all(a[1] == b[0] for a, b in pairwise(cut))
+    for begin, end in cut:
+        assert end > begin
+        assert offsets[end] - offsets[begin] <= most or end == begin + 1
+        assert end == 200 or offsets[end + 1] - offsets[begin] > most
+
+
+def test_facts_are_the_planners():
+    """Its weights over the facts choose what it plays, where it follows no other rule."""
+    views, legal = many_positions(num_envs=30, stops=(3, 20, 33))
+    rows = np.flatnonzero((views["phase"] == Phase.PLAY) & (np.diff(legal.offsets) > 1))
+    views, legal = views[rows], legal.take(rows)
+    inputs, chosen = read(views, legal), agents.load("planner").act(views, legal)
+    weights = read_weights()
+    same = 0
+    for i, view in enumerate(views):
+        begin, end = legal.offsets[i], legal.offsets[i + 1]
+        if inputs.sure[i] >= 0:
+            assert begin <= inputs.sure[i] < end
+            assert legal.ids[inputs.sure[i]] == chosen[i] or not_only_way_out(view, legal, i)
+            continue
+        facts = inputs.facts[begin:end, :-1] / SCALE[:-1]
+        best = begin + int(np.argmax(facts @ weights[situation(view)]))
+        same += legal.ids[best] == chosen[i]
+        assert legal.ids[best] == chosen[i] or view["counts"][view["landlord"]] == 1
+    assert same > 40
+
+
+def not_only_way_out(view, legal, i):
+    """Whether several listed actions empty the hand: any of them wins."""
+    need = ACTIONS["need"][row_of(legal, i)]
+    return (need == view["hand"]).sum() > 1
 
 
 @pytest.mark.parametrize("rules", sorted(PRESETS))
 def test_a_row_does_not_see_its_neighbours(rules):
     """Where the two best values are no tie to within rounding, the batch chooses as one by one."""
     views, legal = many_positions(rules, num_envs=40)
-    agent = DMCAgent(make_nets(SMALL).eval(), PRESETS[rules])
+    agent = DMCAgent(small_nets(rules), (PRESETS[rules],))
     together, single = agent.act(views, legal), alone(agent, views, legal)
     differ = np.flatnonzero(together != single)
     assert len(differ) <= 0.01 * len(views)
     for i in differ:
-        role = int(views[i]["seat"] - views[i]["landlord"]) % 3
-        values = np.sort(agent.values(role, views[i : i + 1], legal.take(np.array([i]))))
-        assert values[-1] - values[-2] < 1e-5
+        best = agent.ranked(views[i : i + 1], legal.take(np.array([i])))[0]
+        assert best[0].chance - best[1].chance < 1e-5
     assert all(together[i] in row_of(legal, i) for i in range(len(views)))
 
 
-def test_the_agent_plays_the_highest_value_of_its_role():
-    views, legal = many_positions(num_envs=20, stops=(30, 31, 32))
-    nets = make_nets(SMALL).eval()
-    agent = DMCAgent(nets, PRESETS["play_only"])
-    chosen = agent.act(views, legal)
-    roles = set()
+@pytest.mark.parametrize("objective", ["wp", "adp"])
+@pytest.mark.parametrize("rules", ["play_only", "happy"])
+def test_the_agent_plays_the_highest_value_of_its_network(rules, objective):
+    """By chance or points; before the play always by points; a certain win before all else."""
+    views, legal = many_positions(rules, num_envs=20, stops=(1, 2, 5, 30, 31, 32))
+    nets = small_nets(rules)
+    agent = DMCAgent(nets, (PRESETS[rules],), objective)
+    chosen, used, sure = agent.act(views, legal), set(), 0
+    ranked = agent.ranked(views, legal)
     for i, view in enumerate(views):
-        role = int(view["seat"] - view["landlord"]) % 3
-        row = legal.take(np.array([i]))
-        states, actions = encoded(views[i : i + 1], row)
-        logits = dense_logits(copy.deepcopy(nets[role]).double(), expand(states, row), actions)
-        place = int(np.searchsorted(row.ids, chosen[i]))
-        assert logits[place].item() == pytest.approx(logits.max().item(), abs=1e-5)
-        roles.add(role)
-    assert roles == {0, 1, 2}
+        inputs = read(views[i : i + 1], legal.take(np.array([i])))
+        k = int(net_of(view["phase"], view["seat"], view["landlord"]))
+        used.add(k)
+        assert sorted(r.action for r in ranked[i]) == sorted(row_of(legal, i))
+        place = int(np.searchsorted(inputs.legal.ids, chosen[i]))
+        if inputs.sure[0] >= 0:
+            sure += 1
+            assert place == inputs.sure[0] and ranked[i][0].action == chosen[i]
+            continue
+        out = dense_outputs(copy.deepcopy(nets[k]).double(), inputs).detach().numpy()
+        p, won, lost = 1 / (1 + np.exp(-out[:, 0])), np.exp(out[:, 1]), np.exp(out[:, 2])
+        points = p * won - (1 - p) * lost
+        value = points if objective == "adp" or k == 3 else p
+        assert value[place] == pytest.approx(value.max(), abs=1e-5)
+        at = [r.action for r in ranked[i]].index(chosen[i])
+        assert ranked[i][at].chance == pytest.approx(p[place], abs=1e-5)
+        assert ranked[i][at].points == pytest.approx(points[place], abs=1e-4)
+    assert used == ({0, 1, 2} if rules == "play_only" else {0, 1, 2, 3})
+    assert sure
 
 
-def expand(states, legal):
-    """The single state's list, once for every listed action."""
-    n = len(legal.ids)
-    size = int(states.offsets[1])
-    return Bits(np.arange(n + 1) * size, np.tile(states.bits[:size], n))
-
-
-def test_calls_as_greedy():
+def test_without_a_network_for_them_choices_before_the_play_are_greedys():
     views, legal = positions("qq_classic", num_envs=100, steps=0)
     assert np.all(views["phase"] == Phase.CALL_POINTS)
-    agent = DMCAgent(make_nets(SMALL).eval(), PRESETS["qq_classic"])
+    agent = DMCAgent(small_nets(), (PRESETS["qq_classic"],))
     assert np.array_equal(agent.act(views, legal), agents.load("greedy").act(views, legal))
 
 
 # ------------------------------------------------------------------------------ closed forms
 
 
-def test_targets():
-    assert targets(True) == (1.0, 0.0, 0.0)
-    assert targets(False) == (0.0, 1.0, 1.0)
+def test_points_expected():
+    """p x won - (1 - p) x lost, in points; finite whatever the network says."""
+    out = np.array([[0.0, np.log(6), np.log(2)], [np.log(3), 0, 0], [99, 99, -99]], np.float32)
+    values = values_of(out)
+    assert values.points[:2] == pytest.approx([2.0, 0.5], rel=1e-5)
+    assert np.isfinite(values.points).all() and values.points[2] > 1e8
+
+
+def test_score_loss_has_its_minimum_at_the_mean():
+    """The network puts out a logarithm, but what it learns is the mean of the points."""
+    points = torch.tensor([2.0, 2.0, 2.0, 4.0, 4.0, 16.0])
+    z = torch.tensor(1.0, requires_grad=True)
+    optimiser = torch.optim.SGD([z], lr=0.2)
+    for _ in range(300):
+        optimiser.zero_grad()
+        score_loss(z.expand(6), points).mean().backward()
+        optimiser.step()
+    assert z.exp().item() == pytest.approx(points.mean().item(), rel=1e-3)
+
+
+def test_score_loss_of_one_monstrous_deal_is_bounded():
+    z = torch.tensor([1.0], requires_grad=True)
+    loss = score_loss(z, torch.tensor([1e6]))
+    loss.backward()
+    assert z.grad.item() == pytest.approx(-7.0) and torch.isfinite(loss)
+
+
+def test_calibration_error():
+    chance = np.array([0.05, 0.05, 0.95, 0.95, 1.0])
+    assert calibration_error(chance, np.array([0, 0, 1, 1, 1.0])) == pytest.approx(0.04)
+    assert calibration_error(np.full(10, 0.5), np.repeat([0.0, 1.0], 5)) == pytest.approx(0)
+    assert calibration_error(np.full(10, 0.9), np.zeros(10)) == pytest.approx(0.9)
+
+
+def test_networks_of_a_room():
     assert ROLES == ("landlord", "landlord_down", "landlord_up")
+    assert net_names((PRESETS["play_only"],)) == ROLES
+    assert net_names((PRESETS["play_only"], PRESETS["happy"])) == (*ROLES, BEFORE)
+    phase = np.array([Phase.PLAY, Phase.FILL, Phase.PLAY, Phase.CALL, Phase.DOUBLE])
+    seat, landlord = np.array([1, 0, 0, 2, 2]), np.array([1, 2, 1, -1, 2])
+    assert net_of(phase, seat, landlord).tolist() == [0, 1, 2, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -249,48 +371,60 @@ def test_targets():
 )  # fmt: skip
 def test_schedule(done, lr, explore):
     config = DMCConfig(lr=1.0, lr_end=0.1, explore=0.3, explore_end=0.1)
-    assert schedule(config, done) == pytest.approx((lr, explore))
+    got, how = schedule(config, done)
+    assert (got, how.explore) == pytest.approx((lr, explore))
+
+
+def test_objectives():
+    """mixed: the chance of winning in the first half, then points."""
+    goes_by_points = {
+        name: [schedule(DMCConfig(objective=name), done)[1].adp for done in (0, 0.49, 0.5, 1)]
+        for name in ("wp", "adp", "mixed")
+    }
+    assert goes_by_points == {
+        "wp": [False] * 4, "adp": [True] * 4, "mixed": [False, False, True, True],
+    }  # fmt: skip
+    finals = [final_objective(DMCConfig(objective=name)) for name in ("wp", "adp", "mixed")]
+    assert finals == ["wp", "adp", "adp"]
 
 
 def test_average_of_the_weights():
     """The first average after n updates keeps k / (k + 10) of the old one, k the k-th averaging."""
-    learner = Learner(dataclasses.replace(CONFIG, average_every=2, average=0.15), 1)
+    config = dataclasses.replace(CONFIG, average_every=2, average=0.15)
+    learner = Learner(config, ROLES, 1)
     start = [p.detach().clone() for p in learner.nets.parameters()]
-    batches = [random_batch(role) for role in range(3)]
+    batches = [random_batch(role)[1] for role in range(3)]
     learner.update(batches, 1e-2)
     for mean, old in zip(learner.average.parameters(), start, strict=True):
         assert torch.equal(mean, old)  # no averaging yet
-    for keep in (1 / 11, 0.15):  # 1 / 11; then 2 / 12 is above the limit of .15
+    for kept in (1 / 11, 0.15):  # 1 / 11; then 2 / 12 is above the limit of .15
         before = [p.detach().clone() for p in learner.average.parameters()]
         while learner.updates % 2 or learner.updates == 0:
             learner.update(batches, 1e-2)
         now = zip(learner.average.parameters(), before, learner.nets.parameters(), strict=True)
         for mean, old, new in now:
-            assert torch.allclose(mean, keep * old + (1 - keep) * new, atol=1e-6)
+            assert torch.allclose(mean, kept * old + (1 - kept) * new, atol=1e-6)
         learner.update(batches, 1e-2)
 
 
-def random_batch(role, n=48):
-    """Samples of one role from random play, with random targets."""
-    views, legal = many_positions(num_envs=60, stops=(1, 20, 45), seed=role)
-    rows = np.flatnonzero((views["seat"] - views["landlord"]) % 3 == role)[:n]
-    views, legal = views[rows], legal.take(rows)
-    one = legal._replace(
-        offsets=np.arange(len(rows) + 1), ids=np.ascontiguousarray(legal.ids[legal.offsets[:-1]])
-    )
-    states, actions = encoded(views, one)
-    target = np.random.default_rng(role).integers(0, 2, len(rows)).astype(np.float32)
-    return states, actions, torch.from_numpy(target)
-
-
 def test_learns_a_small_batch_by_heart():
-    learner = Learner(dataclasses.replace(CONFIG, net=NetConfig(64, 32, 32)), 1)
-    batches = [random_batch(role) for role in range(3)]
-    first = learner.update(batches, 3e-3)
-    assert min(first) > 0.4
+    """Who wins, and the mean of the points."""
+    learner = Learner(dataclasses.replace(CONFIG, net=NetConfig(64, 32, 32)), ROLES, 1)
+    batches = [random_batch(role)[1] for role in range(3)]
+    learner.update(batches, 3e-3)
+    losses = [f"loss/chance_{name}" for name in ROLES]
+    assert min(learner.metrics[name] for name in losses) > 0.4
     for _ in range(200):
-        losses = learner.update(batches, 3e-3)
-    assert max(losses) < 0.1
+        learner.update(batches, 3e-3)
+    assert max(learner.metrics[name] for name in losses) < 0.1
+    assert all(np.isfinite(value) for value in learner.metrics.values())
+
+
+def test_a_network_without_samples_is_left_as_it_is():
+    learner = Learner(CONFIG, (*ROLES, BEFORE), 1)
+    before = copy.deepcopy(learner.nets[3].state_dict())
+    learner.update([*(random_batch(role)[1] for role in range(3)), None], 1e-2)
+    assert all(torch.equal(before[k], v) for k, v in learner.nets[3].state_dict().items())
 
 
 # ------------------------------------------------------------------------------------- samples
@@ -310,109 +444,125 @@ def test_store_and_load_are_inverse():
         assert np.array_equal(back[back_offsets[i] : back_offsets[i + 1]], wanted)
 
 
-def sample_rows(values, width):
-    """Stored lists of a single one each: the value."""
-    rows = np.zeros((len(values), width), np.uint16)
-    rows[:, 0], rows[:, 1] = 1, values
-    return rows
+def numbered(values):
+    """Samples of which each tells its number: as the only one of its lists, and in its points."""
+    samples = np.zeros(len(values), SAMPLE)
+    samples["state"][:, :2] = np.stack([np.ones(len(values)), values], axis=1)
+    samples["action"][:, :2] = np.stack([np.ones(len(values)), np.add(values, 100)], axis=1)
+    samples["facts"][:, 0] = samples["points"] = values
+    return samples
 
 
-def test_window_overwrites_the_oldest():
-    window = Window(10)
-    rng = np.random.default_rng(0)
-    value = 0
-    for size in (3, 4, 0, 5, 2, 10, 1):
-        values = np.arange(value, value + size)
+def test_window_overwrites_the_oldest_and_keeps_samples_whole():
+    window, rng, value = Window(10), np.random.default_rng(0), 0
+    for size in (3, 4, 0, 5, 2, 10, 1, 25, 3):
+        window.add(numbered(np.arange(value, value + size)))
         value += size
-        state = sample_rows(values, 1 + MAX_STATE_BITS)
-        action = sample_rows(values + 100, 1 + MAX_ACTION_BITS)
-        window.add(state, action, float(value % 2))
-        held = set(range(max(0, value - 10), value))
-        (s_offsets, s_bits), (a_offsets, a_bits), target = window.draw(400, rng)
+        batch = window.draw(400, rng)
+        numbers = batch.state.bits[:400]
         assert window.added == value
-        assert set(s_bits[:400].tolist()) == held
-        assert np.array_equal(a_bits[:400], s_bits[:400] + 100)
-        assert np.array_equal(s_offsets, np.arange(401))
-        assert np.array_equal(a_offsets, np.arange(401))
-        assert target.dtype == torch.float32 and target.shape == (400,)
+        assert set(numbers.tolist()) == set(range(max(0, value - 10), value))
+        assert np.array_equal(batch.actions.bits[:400], numbers + 100)
+        assert np.array_equal(batch.state.offsets, np.arange(401))
+        assert np.array_equal(batch.points.numpy(), numbers)
+        assert np.array_equal(batch.facts[:, 0].numpy(), numbers)
+        assert batch.facts.shape == (400, FACTS) and batch.points.dtype == torch.float32
 
 
-def test_window_keeps_targets_with_their_samples():
-    window, rng = Window(6), np.random.default_rng(0)
-    for value in range(20):
-        row = np.array([value, value])
-        states, actions = (sample_rows(row, 1 + n) for n in (MAX_STATE_BITS, MAX_ACTION_BITS))
-        window.add(states, actions, value / 100)
-        (_, bits), _, target = window.draw(50, rng)
-        assert np.allclose(bits[:50] / 100, target.numpy())
+def test_kept_samples_are_their_inputs():
+    views, legal = positions(num_envs=40, steps=30)
+    inputs, out = read(views, legal), np.zeros(100, SAMPLE)
+    rows = np.array([3, 7, 30])
+    chosen = legal.offsets[rows + 1] - 1
+    keep(out, np.array([5, 50, 0]), 2, inputs, rows, chosen)
+    for slot, row, place in zip((5, 50, 0), rows, chosen, strict=True):
+        sample = out[slot]
+        for name, lists, i in (("state", inputs.state, row), ("action", inputs.actions, place)):
+            ones = lists.bits[lists.offsets[i] : lists.offsets[i + 1]]
+            assert sample[name][0] == len(ones)
+            assert np.array_equal(sample[name][1 : 1 + len(ones)], ones)
+        assert np.allclose(sample["facts"], inputs.facts[place], rtol=1e-3)
+        assert sample["net"] == 2
+    assert not out[[1, 6, 49, 51]]["state"].any()
 
 
-def window_rows(window):
-    """(state, action, target) of everything that a window holds, in dense form."""
-    for i in range(min(window.added, window.size)):
-        state, action = window.state[i], window.action[i]
-        yield (
-            dense(state[1 : 1 + state[0]], STATE_SIZE),
-            dense(action[1 : 1 + action[0]], ACTION_SIZE),
-            window.target[i],
-        )
+def choices_of(collector, nets, rng):
+    """Play games to their ends; (choices by network, points by seat, samples) of each."""
+    counts, games = [0] * (len(ROLES) + 1), collector.counts["games"]
+    while True:
+        state = collector.env.states[0]
+        if len(collector.env.legal().ids) > 1:
+            view = collector.env.views()
+            sure = read(view, collector.env.legal()).sure[0]
+            k = int(net_of(state["phase"], state["turn"], state["landlord"]))
+            counts[k] += k < len(nets) and sure < 0
+        samples = collector.step(nets, RANDOMLY)
+        if collector.counts["games"] > games:
+            return counts, collector.env.scores[0] / QUARTERS, samples
+        assert len(samples) == 0
 
 
 @pytest.mark.parametrize("rules", sorted(PRESETS))
 def test_a_games_choices_become_its_samples(rules):
-    """Each choice of a game is a sample of its role, in order, once the game has ended."""
-    config = dataclasses.replace(CONFIG, games=1)
-    collector = Collector(config, PRESETS[rules], 7, np.random.default_rng(0))
-    nets = make_nets(SMALL).eval()
-    results = set()
+    """Each choice of a game that wins nothing for certain is a sample once the game has ended."""
+    collector = Collector(PRESETS[rules], 1, 7, np.random.default_rng(0))
+    nets, played = small_nets(rules), 0
     for _ in range(16):
-        before = [window.added for window in collector.windows]
-        choices, games = [0, 0, 0], collector.games
-        while collector.games == games:
-            assert [window.added for window in collector.windows] == before
-            state = collector.env.states[0]
-            landlord = int(state["landlord"])
-            playing = state["phase"] in (Phase.PLAY, Phase.FILL)
-            if playing and len(collector.env.legal().ids) > 1:
-                choices[(state["turn"] - landlord) % 3] += 1
-            collector.step(nets, explore=1.0)
-        won = bool(collector.env.scores[0, landlord] > 0)
-        results.add(won)
-        for role, window in enumerate(collector.windows):
-            assert window.added - before[role] == choices[role]
-            new = window.target[before[role] : window.added]
-            assert np.all(new == targets(won)[role])
-    assert results == {True, False}
-    assert collector.games == 16
+        counts, points, samples = choices_of(collector, nets, np.random.default_rng(0))
+        if not points.any():
+            assert len(samples) == 0  # a void deal teaches nothing
+            continue
+        played += 1
+        assert np.bincount(samples["net"], minlength=4).tolist() == counts
+        assert set(samples["points"].tolist()) <= set(points.tolist())
+        for k in range(3):
+            assert len(set(samples["points"][samples["net"] == k].tolist())) <= 1
+    assert played >= 3 and collector.counts["games"] == 16
 
 
 def test_samples_are_what_was_seen_and_chosen():
-    """Of every sample: the state's role is the window's, and hand = cards taken + cards left."""
-    collector = Collector(CONFIG, PRESETS["play_only"], 3, np.random.default_rng(0))
-    nets = make_nets(SMALL).eval()
-    while min(window.added for window in collector.windows) < 300:
-        collector.step(nets, explore=0.1)
+    """Of every sample: the state's role is the network's, and hand = cards taken + cards left."""
+    collector = Collector(PRESETS["play_only"], 48, 3, np.random.default_rng(0))
+    nets, found = small_nets(), []
+    while sum(map(len, found)) < 900:
+        found.append(collector.step(nets, Behaviour(0.1, False)))
     s, a = STATE_OFFSETS, ACTION_OFFSETS
-    for role, window in enumerate(collector.windows):
-        for state, action, target in window_rows(window):
-            assert state[s["role"] : s["role"] + 4].tolist() == [int(r == role) for r in range(4)]
-            hand = state[s["hand"] : s["hand"] + CARDS]
-            taken = action[a["cards"] : a["cards"] + CARDS]
-            left = action[a["left"] : a["left"] + CARDS]
-            assert hand.sum() == taken.sum() + left.sum() > 0
-            assert np.all(left <= hand) and target in (0, 1)
+    for sample in np.concatenate(found):
+        state = dense(sample["state"][1 : 1 + sample["state"][0]], STATE_SIZE)
+        action = dense(sample["action"][1 : 1 + sample["action"][0]], ACTION_SIZE)
+        wanted = [int(r == sample["net"]) for r in range(4)]
+        assert state[s["role"] : s["role"] + 4].tolist() == wanted
+        hand = state[s["hand"] : s["hand"] + CARDS]
+        taken = action[a["cards"] : a["cards"] + CARDS]
+        left = action[a["left"] : a["left"] + CARDS]
+        assert hand.sum() == taken.sum() + left.sum() > 0
+        assert np.all(left <= hand) and sample["points"] != 0
 
 
 def test_exploration_is_random_and_its_absence_is_not():
     """Without exploration the nets alone decide; the generator then changes nothing."""
-    nets = make_nets(SMALL).eval()
+    nets = small_nets()
     traces = []
-    for explore, seed in ((0.0, 1), (0.0, 2), (1.0, 1), (1.0, 2)):
-        collector = Collector(CONFIG, PRESETS["play_only"], 5, np.random.default_rng(seed))
+    for how, seed in ((GREEDILY, 1), (GREEDILY, 2), (RANDOMLY, 1), (RANDOMLY, 2)):
+        collector = Collector(PRESETS["play_only"], 48, 5, np.random.default_rng(seed))
         for _ in range(30):
-            collector.step(nets, explore)
+            collector.step(nets, how)
         traces.append(collector.env.states.tobytes())
     assert traces[0] == traces[1] and len(set(traces)) == 3
+
+
+def test_what_happened_is_counted():
+    collector = Collector(PRESETS["happy"], 64, 5, np.random.default_rng(1))
+    nets, ended = small_nets("happy"), 0
+    for _ in range(120):
+        collector.step(nets, RANDOMLY)
+        ended += int(collector.env.done.sum())
+    counts = collector.counts
+    assert counts["games"] == ended > 20 and counts["decisions"] == 64 * 120
+    assert 0 < counts["landlord_wins"] < ended
+    for name in ("call", "rob", "double", "show"):
+        assert 0.2 < counts[name] / counts[f"{name} asked"] < 0.8, name
+    assert counts["bombs"] > 0
 
 
 # --------------------------------------------------------------------------------- checkpoints
@@ -421,19 +571,40 @@ def test_exploration_is_random_and_its_absence_is_not():
 @pytest.fixture
 def saved(tmp_path):
     """(path, content, agent) of a checkpoint."""
-    nets = make_nets(SMALL).eval()
-    rules = PRESETS["play_only"]
-    data = header(rules, SMALL) | {"average": nets.state_dict()}
+    nets, rooms = small_nets(), (PRESETS["play_only"],)
+    data = header(rooms, SMALL, "wp") | {"average": nets.state_dict()}
     path = tmp_path / "last.pt"
     save_checkpoint(path, data)
     assert [p.name for p in tmp_path.iterdir()] == ["last.pt"]
-    return path, data, DMCAgent(nets, rules)
+    return path, data, DMCAgent(nets, rooms)
+
+
+@pytest.mark.parametrize(("spec", "objective"), [("", "wp"), (",objective=adp", "adp")])
+def test_objective_of_a_spec(saved, spec, objective):
+    assert agents.load(f"dmc:{saved[0]}{spec}").objective == objective
+
+
+@pytest.mark.parametrize("rest", [",objective=gold", ",objective=", ",x", ",speed=3"])
+def test_wrong_options_of_a_spec(saved, rest):
+    with pytest.raises(agents.AgentError, match="dmc") as error:
+        agents.load(f"dmc:{saved[0]}{rest}")
+    assert "\n" not in str(error.value)
+
+
+def test_several_rooms(tmp_path):
+    path = tmp_path / "last.pt"
+    save_checkpoint(path, fresh("play_only,happy"))
+    for name in ("play_only", "happy"):
+        views, legal = positions(name, num_envs=20)
+        assert len(agents.load(f"dmc:{path}", PRESETS[name]).act(views, legal)) == 20
+    with pytest.raises(agents.AgentError, match="play_only or happy, not for laidou"):
+        agents.load(f"dmc:{path}", PRESETS["laidou"])
 
 
 def test_checkpoint_round_trip(saved):
     path, _, agent = saved
     back = agents.load(f"dmc:{path}", PRESETS["play_only"])
-    assert back.rules == agent.rules
+    assert back.rooms == agent.rooms
     views, legal = positions(num_envs=50)
     assert np.array_equal(back.act(views, legal), agent.act(views, legal))
     for mine, its in zip(agent.nets.parameters(), back.nets.parameters(), strict=True):
@@ -442,17 +613,32 @@ def test_checkpoint_round_trip(saved):
 
 def test_learner_round_trip():
     """A learner that goes on from a saved one takes the same steps."""
-    learner = Learner(CONFIG, 1)
-    batches = [random_batch(role) for role in range(3)]
+    learner = Learner(CONFIG, ROLES, 1)
+    batches = [random_batch(role)[1] for role in range(3)]
     for _ in range(12):
         learner.update(batches, 1e-3)
-    other = Learner(CONFIG, 2)
+    other = Learner(CONFIG, ROLES, 2)
     other.load_state_dict(copy.deepcopy(learner.state_dict()))
     for _ in range(12):
-        assert learner.update(batches, 5e-4) == other.update(batches, 5e-4)
+        learner.update(batches, 5e-4)
+        other.update(batches, 5e-4)
+        assert learner.metrics == other.metrics
     for mine, its in zip(learner.average.parameters(), other.average.parameters(), strict=True):
         assert torch.equal(mine, its)
     assert other.updates == 24
+
+
+def test_begin_from_another_players_weights():
+    """A network that it lacks stays fresh; networks of other sizes are refused."""
+    data = fresh(net=SMALL)
+    learner = Learner(CONFIG, (*ROLES, BEFORE), 1)
+    own = copy.deepcopy(learner.nets[3].state_dict())
+    learner.begin_from(data)
+    for name, value in learner.average.state_dict().items():
+        wanted = data["average"].get(name)
+        assert torch.equal(value, own[name.partition(".")[2]] if wanted is None else wanted)
+    with pytest.raises(agents.AgentError, match=r"--init-from.*sizes"):
+        Learner(CONFIG, ROLES, 1).begin_from(fresh())
 
 
 def test_checkpoint_of_another_room(saved):
@@ -463,7 +649,12 @@ def test_checkpoint_of_another_room(saved):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("schema_hash", "0" * 12), ("schema", "ddz-obs-v9"), ("format", "ddz-dmc-9")],
+    [
+        ("schema_hash", "0" * 12),
+        ("schema", "ddz-obs-v9"),
+        ("format", "ddz-dmc-9"),
+        ("facts_hash", "1" * 12),
+    ],
 )
 def test_checkpoint_of_another_version(saved, key, value):
     path, data, _ = saved
@@ -500,7 +691,7 @@ def test_broken_file(saved, broken):
         lambda data: {k: v for k, v in data.items() if k != "average"},
         lambda data: data | {"net": dataclasses.asdict(NetConfig(8, 8, 8))},
         lambda data: data | {"net": {"depth": 3}},
-        lambda data: data | {"rules": data["rules"] | {"unheard_of": 1}},
+        lambda data: data | {"rooms": [data["rooms"][0] | {"unheard_of": 1}]},
         lambda data: [1, 2],
     ],
 )

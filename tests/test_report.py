@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+import torch
+from checkpoints import save_fresh
 
-from ddz_env import PRESETS
 from eval import report, tournament
 from eval.report_figures import against, draw_run, runs, short_names
 
@@ -22,18 +23,12 @@ DEALS = 30
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory):
     """Three checkpoints of one run, and one of another."""
-    torch = pytest.importorskip("torch")
-    from agents.dmc import NetConfig, header, make_nets
-
     root = tmp_path_factory.mktemp("runs")
-    net = NetConfig(hidden=8, state=8, head=8)
     specs = []
     for i, (run, minutes) in enumerate([("x", 1), ("x", 30), ("x", 3), ("y", 2)]):
         torch.manual_seed(i)
-        path = root / run / f"{i}.pt"
-        path.parent.mkdir(exist_ok=True)
-        data = header(PRESETS["play_only"], net) | {"average": make_nets(net).state_dict()}
-        torch.save(data | {"elapsed": 60.0 * minutes, "decisions": 1000 * minutes}, path)
+        more = {"elapsed": 60.0 * minutes, "decisions": 1000 * minutes}
+        path = save_fresh(root / run / f"{i}.pt", **more)
         specs.append(f"dmc:{path}")
     return specs
 

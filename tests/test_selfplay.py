@@ -4,18 +4,18 @@ import json
 import os
 import signal
 import sys
-import threading
 
 import pytest
 import torch
+from checkpoints import save_fresh
 from tables import positions
 from training_runs import LONG, ROOT, TINY, alive, end_all, finish, start, wait_for, workers_of
 
 import agents
-from agents.dmc import NetConfig, header, make_nets, read_checkpoint
+from agents.dmc import read_checkpoint
 from ddz_env import PRESETS
-from train import dmc, selfplay
-from train.common import OPPONENTS, save_checkpoint
+from train import selfplay
+from train.common import OPPONENTS
 
 RESULT = {"wp", "ci", "landlord", "farmers", "adp", "deals"}
 DETERMINISTIC = ["--deterministic", "--updates", 4, "--dmc.workers", 1]
@@ -49,7 +49,8 @@ def plays(path, rules):
 
 def check_summary(out, rules, updates):
     summary = json.loads((out / "summary.json").read_text())
-    assert list(summary["evaluation"]) == list(OPPONENTS)
+    whole = [] if rules == "play_only" else ["greedy, whole deals"]
+    assert list(summary["evaluation"]) == [*OPPONENTS, *whole]
     for result in summary["evaluation"].values():
         assert set(result) >= RESULT
         assert (
@@ -91,15 +92,9 @@ def test_a_run_to_its_end(finished):
 
 
 @pytest.fixture
-def inline(monkeypatch):
+def inline():
     """Runs the command with its one worker in this process, which saves the imports."""
 
-    def work(body, arguments, workers, deterministic):
-        assert workers == 1
-        torch.use_deterministic_algorithms(deterministic)
-        body(threading.Event(), *arguments)
-
-    monkeypatch.setattr(dmc, "run_workers", work)
     threads, handler = torch.get_num_threads(), signal.getsignal(signal.SIGTERM)
     torch.set_num_threads(1)
     yield lambda *words: selfplay.main(list(map(str, words)))
@@ -152,7 +147,7 @@ def test_stopped_killed_and_resumed(tmp_path):
     process = start("--out", out, "--resume", *LONG, *TINY)
     wait_for(lambda: read_checkpoint(last)["part"] > stopped["part"], process)
     workers = workers_of(process)
-    assert len(workers) == 2 and all(map(alive, workers))
+    assert len(workers) == 1 and all(map(alive, workers))
     process.kill()
     assert finish(process)[0] == -signal.SIGKILL
     wait_for(lambda: not any(map(alive, workers)))
@@ -175,8 +170,8 @@ def test_a_worker_that_dies_ends_the_run(tmp_path):
     process = start("--out", tmp_path / "run", *LONG, *TINY)
     wait_for((tmp_path / "run" / "last.pt").exists, process)
     workers = workers_of(process)
-    assert len(workers) == 2
-    os.kill(workers[1], signal.SIGKILL)
+    assert len(workers) == 1
+    os.kill(workers[0], signal.SIGKILL)
     code, text = finish(process)
     assert code not in (0, None) and "SIGKILL" in text
     wait_for(lambda: not any(map(alive, workers)))
@@ -236,9 +231,7 @@ def test_resume_needs_a_folder(tmp_path, capsys, monkeypatch):
 @pytest.fixture
 def former(tmp_path):
     """A folder with the checkpoint of a former run."""
-    net = NetConfig(8, 8, 8)
-    data = header(PRESETS["play_only"], net) | {"average": make_nets(net).state_dict()}
-    save_checkpoint(tmp_path / "last.pt", data)
+    save_fresh(tmp_path / "last.pt")
     return tmp_path
 
 

@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+from checkpoints import save_fresh
 
 import agents
 import ddz_env
@@ -77,14 +78,7 @@ def test_the_table_shows_each_pairing(capsys):
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
     """A checkpoint of a room with calling."""
-    torch = pytest.importorskip("torch")
-    from agents.dmc import NetConfig, header, make_nets
-
-    path = tmp_path_factory.mktemp("checkpoint") / "last.pt"
-    net = NetConfig(hidden=8, state=8, head=8)
-    data = header(PRESETS["qq_classic"], net) | {"average": make_nets(net).state_dict()}
-    torch.save(data, path)
-    return path
+    return save_fresh(tmp_path_factory.mktemp("checkpoint") / "last.pt", "qq_classic")
 
 
 def test_a_checkpoint_plays(checkpoint, tmp_path):

@@ -69,10 +69,7 @@ class Weights:
 
 
 class Player:
-    """What an actor's process does; made in it by a function of the trainer.
-
-    `play(version_of_weights_changed)` fills a block; `evaluate(word)` answers a question.
-    """
+    """What an actor's process does; made in it by a function of the trainer."""
 
     def play(self, out: np.ndarray, word: Any) -> dict[str, int]:
         """Fill `out`, `SAMPLE[n]`, by the behaviour `word`; the counts so far."""
@@ -251,7 +248,8 @@ class Actors:
         except (EOFError, OSError):
             self._processes[k].join(timeout=5)
             code = self._processes[k].exitcode
-            raise ActorDied(f"actor {k + 1} has ended (exit code {code}) without a word") from None
+            how = signal.Signals(-code).name if code and code < 0 else f"exit code {code}"
+            raise ActorDied(f"actor {k + 1} has ended without a word ({how})") from None
         if word[0] == "died":
             raise ActorDied(f"actor {k + 1} has died:\n{word[1]}")
         return word

@@ -424,6 +424,7 @@ class Run:
 
     def _save(self, path: Path) -> None:
         """Write a checkpoint: what plays, and what a resumed run needs."""
+        counts = self.counts()
         data = header(self.settings.rooms, self.config.net, final_objective(self.config)) | {
             "average": self.learner.average.state_dict(),
             "learner": self.learner.state_dict(),
@@ -433,7 +434,8 @@ class Run:
             "part": self.part,
             "best": self.best,
             "history": self.history,
-            "counts": self.counts(),
+            "counts": counts,
+            "decisions": counts["decisions"],
         }
         save_checkpoint(path, data)
 

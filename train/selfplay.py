@@ -19,6 +19,7 @@ from ddz_env.rules import RuleSet
 from ddz_env.vector import check_seed
 from eval.cli import check_folder, save_json
 from train import dmc as trainer
+from train.actors import ActorDied
 from train.common import RunSettings
 
 
@@ -206,6 +207,10 @@ def main(arguments: list[str] | None = None) -> int:
     except (DdzError, OSError) as error:
         print(f"selfplay: {error}", file=sys.stderr)
         return 2
+    except ActorDied as error:
+        again = f"go on with: python train/selfplay.py --resume --out {settings.out}"
+        print(f"selfplay: {error}\nthe others were ended; {again}", file=sys.stderr)
+        return 1
     return 0
 
 
