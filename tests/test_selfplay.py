@@ -1,5 +1,6 @@
 """The training command: whole tiny runs, what stops them, and arguments that can't be used."""
 
+import errno
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from training_runs import LONG, ROOT, TINY, alive, end_all, finish, start, wait_
 import agents
 from agents.dmc import read_checkpoint
 from ddz_env import PRESETS
-from train import selfplay
+from train import dmc, selfplay
 from train.common import OPPONENTS
 
 RESULT = {"wp", "ci", "landlord", "farmers", "adp", "deals"}
@@ -178,6 +179,70 @@ def test_a_worker_that_dies_ends_the_run(tmp_path):
     assert plays(tmp_path / "run" / "last.pt", "play_only")
 
 
+@linux
+def test_a_killed_deterministic_run_goes_on_as_if_unbroken(finished_pair, tmp_path):
+    """To the bit, with two processes: the averaged player, the optimiser, the counts."""
+    line, whole = finished_pair
+    out = tmp_path / "killed"
+    last = out / "last.pt"
+    process = start("--out", out, *line)
+    wait_for(lambda: last.exists() and read_checkpoint(last)["learner"]["updates"] >= 4, process)
+    process.kill()
+    finish(process)
+    assert 4 <= read_checkpoint(last)["learner"]["updates"] < 40
+    code, text = finish(start("--out", out, "--resume", *line))
+    assert code == 0, text
+    one, other = read_checkpoint(whole / "last.pt"), read_checkpoint(last)
+    assert same_bits(one, other) and one["counts"] == other["counts"]
+    results = [json.loads((d / "summary.json").read_text())["evaluation"] for d in (whole, out)]
+    assert results[0] == results[1]
+
+
+@pytest.fixture(scope="module")
+def finished_pair(tmp_path_factory):
+    """(the command line, the folder) of an unbroken deterministic run of two processes."""
+    out = tmp_path_factory.mktemp("unbroken") / "run"
+    line = ["--deterministic", "--updates", 40, *TINY, "--dmc.restart-every", 4]
+    line += ["--dmc.block", 64]
+    code, text = finish(start("--out", out, *line))
+    assert code == 0, text
+    return line, out
+
+
+def test_several_rooms_and_weights_to_begin_with(inline, tmp_path):
+    """One network for two rooms; another run begins with its weights."""
+    line = ["--updates", 2, "--dmc.workers", 1, *TINY]
+    assert inline("--rules", "play_only,happy_laizi", "--out", tmp_path / "a", *line) == 0
+    summary = json.loads((tmp_path / "a" / "summary.json").read_text())
+    assert {"play_only greedy", "happy_laizi greedy", "happy_laizi greedy, whole deals"} <= set(
+        summary["evaluation"]
+    )
+    last = tmp_path / "a" / "last.pt"
+    assert plays(last, "play_only") and plays(last, "happy_laizi")
+    more = ["--init-from", last, "--rules", "happy_laizi", "--dmc.objective", "mixed"]
+    assert inline("--out", tmp_path / "b", *line, *more, "--dmc.lr", 1e-9) == 0
+    first, then = (read_checkpoint(tmp_path / name / "last.pt")["average"] for name in "ab")
+    assert all(torch.allclose(first[k], then[k], atol=1e-6) for k in first)
+    assert read_checkpoint(tmp_path / "b" / "last.pt")["objective"] == "adp"
+
+
+def test_a_full_disk_does_not_end_a_run(inline, tmp_path, monkeypatch, capsys):
+    """Checkpoints on the way: said and passed over. The last one: one line, exit code 2."""
+    calls = []
+
+    def fail(path, data):
+        calls.append(path.name)
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(dmc, "save_checkpoint", fail)
+    line = ["--updates", 6, "--eval-minutes", 0.001, "--dmc.workers", 1, *TINY]
+    assert inline("--out", tmp_path / "run", *line) == 2
+    shown = capsys.readouterr()
+    assert len(calls) > 2 and "training on" in shown.out
+    assert shown.err.count("\n") == 1 and "No space left" in shown.err
+    assert not list((tmp_path / "run").glob("*.pt"))
+
+
 @pytest.mark.slow
 def test_200_updates_are_equal_to_the_bit(tmp_path):
     """With the default sizes of the networks and batches, and two workers."""
@@ -209,6 +274,13 @@ def test_200_updates_are_equal_to_the_bit(tmp_path):
         (["--dmc.window", "0"], "--dmc.window"),
         (["--deterministic"], "--updates"),
         (["--resume"], "last.pt"),
+        (["--rules", "play_only,play_only"], "play_only is given twice"),
+        (["--rules", "play_only,"], "unknown room ''"),
+        (["--dmc.objective", "gold"], "wp, adp or mixed"),
+        (["--dmc.block", "0"], "--dmc.block"),
+        (["--dmc.score-weight", "-1"], "--dmc.score-weight"),
+        (["--init-from", "nothing.pt"], "nothing.pt: no such file"),
+        (["--init-from", "nothing.pt", "--resume"], "--init-from"),
     ],
 )
 def test_bad_arguments(line, named, tmp_path, capsys, monkeypatch):
@@ -219,6 +291,22 @@ def test_bad_arguments(line, named, tmp_path, capsys, monkeypatch):
     assert shown.err.startswith("selfplay: ") and shown.err.count("\n") == 1
     assert named in shown.err
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
+def test_no_cuda_device(tmp_path, capsys):
+    assert selfplay.main(["--device", "cuda", "--out", str(tmp_path / "run")]) == 2
+    shown = capsys.readouterr()
+    assert shown.err.count("\n") == 1 and "--device cuda" in shown.err
+    assert not any(tmp_path.iterdir())
+
+
+def test_weights_of_another_schema_to_begin_with(tmp_path, capsys):
+    path = save_fresh(tmp_path / "old.pt", schema="ddz-obs-v0")
+    assert selfplay.main(["--init-from", str(path), "--out", str(tmp_path / "run")]) == 2
+    line = capsys.readouterr().err
+    assert line.count("\n") == 1 and "ddz-obs-v0" in line and "ddz-obs-v1" in line
+    assert [p.name for p in tmp_path.iterdir()] == ["old.pt"]
 
 
 def test_resume_needs_a_folder(tmp_path, capsys, monkeypatch):
