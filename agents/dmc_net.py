@@ -159,20 +159,3 @@ class RoleNet(nn.Module):
 def make_nets(config: NetConfig, names: tuple[str, ...]) -> nn.ModuleList:
     """A network for each name."""
     return nn.ModuleList(RoleNet(config) for _ in names)
-
-
-@njit([types.void(_T_OFFSETS, types.float32[::1], types.int64[::1])])
-def _best_of(offsets, values, out):
-    for i in range(offsets.shape[0] - 1):
-        best = offsets[i]
-        for j in range(offsets[i] + 1, offsets[i + 1]):
-            if values[j - offsets[0]] > values[best - offsets[0]]:
-                best = j
-        out[i] = best
-
-
-def best_of(offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The position of the highest value of each list, `int64[B]`; the first of equals."""
-    out = np.zeros(len(offsets) - 1, np.int64)
-    _best_of(offsets, values, out)
-    return out

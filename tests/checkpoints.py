@@ -1,6 +1,7 @@
 """Checkpoints of fresh networks, for tests that need a file and no training."""
 
-from agents.dmc import NetConfig, header, make_nets, net_names
+from agents.dmc import NetConfig, header, make_nets
+from agents.value_agent import net_names
 from ddz_env import PRESETS
 from train.common import save_checkpoint
 

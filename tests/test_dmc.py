@@ -11,22 +11,20 @@ from checkpoints import fresh
 from tables import alone, many_positions, positions, row_of
 
 import agents
-from agents.dmc import (
-    BEFORE,
-    ROLES,
-    DMCAgent,
-    from_checkpoint,
-    header,
-    make_nets,
-    net_names,
-    net_of,
-    read_checkpoint,
-    values_of,
-)
-from agents.dmc_net import NetConfig, RoleNet, add_to_rows, best_of, repeat_rows, sum_rows
+from agents.dmc import from_checkpoint, header, make_nets, read_checkpoint
+from agents.dmc_net import NetConfig, RoleNet, add_to_rows, repeat_rows, sum_rows
 from agents.inputs import FACTS, SCALE, Reader, pieces
 from agents.planner_features import situation
 from agents.planner_weights import read_weights
+from agents.value_agent import (
+    BEFORE,
+    ROLES,
+    ValueAgent,
+    best_of,
+    net_names,
+    net_of,
+    values_of,
+)
 from ddz_env import PRESETS
 from ddz_env.catalogue import ACTIONS
 from ddz_env.features import (
@@ -270,7 +268,7 @@ def not_only_way_out(view, legal, i):
 def test_a_row_does_not_see_its_neighbours(rules):
     """Where the two best values are no tie to within rounding, the batch chooses as one by one."""
     views, legal = many_positions(rules, num_envs=40)
-    agent = DMCAgent(small_nets(rules), (PRESETS[rules],))
+    agent = ValueAgent(small_nets(rules), (PRESETS[rules],))
     together, single = agent.act(views, legal), alone(agent, views, legal)
     differ = np.flatnonzero(together != single)
     assert len(differ) <= 0.01 * len(views)
@@ -286,7 +284,7 @@ def test_the_agent_plays_the_highest_value_of_its_network(rules, objective):
     """By chance or points; before the play always by points; a certain win before all else."""
     views, legal = many_positions(rules, num_envs=20, stops=(1, 2, 5, 30, 31, 32))
     nets = small_nets(rules)
-    agent = DMCAgent(nets, (PRESETS[rules],), objective)
+    agent = ValueAgent(nets, (PRESETS[rules],), objective)
     chosen, used, sure = agent.act(views, legal), set(), 0
     ranked = agent.ranked(views, legal)
     for i, view in enumerate(views):
@@ -314,7 +312,7 @@ def test_the_agent_plays_the_highest_value_of_its_network(rules, objective):
 def test_without_a_network_for_them_choices_before_the_play_are_greedys():
     views, legal = positions("qq_classic", num_envs=100, steps=0)
     assert np.all(views["phase"] == Phase.CALL_POINTS)
-    agent = DMCAgent(small_nets(), (PRESETS["qq_classic"],))
+    agent = ValueAgent(small_nets(), (PRESETS["qq_classic"],))
     assert np.array_equal(agent.act(views, legal), agents.load("greedy").act(views, legal))
 
 
@@ -576,7 +574,7 @@ def saved(tmp_path):
     path = tmp_path / "last.pt"
     save_checkpoint(path, data)
     assert [p.name for p in tmp_path.iterdir()] == ["last.pt"]
-    return path, data, DMCAgent(nets, rooms)
+    return path, data, ValueAgent(nets, rooms)
 
 
 @pytest.mark.parametrize(("spec", "objective"), [("", "wp"), (",objective=adp", "adp")])

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch import nn
 
-from agents.dmc import ROLES, net_of, preference
-from agents.dmc_net import best_of
 from agents.inputs import Reader, pieces
+from agents.value_agent import ROLES, best_of, net_of, preference
 from ddz_env._jit import records
 from ddz_env.catalogue import ACTIONS, CHOICES, PASS, Category
 from ddz_env.listed import Legal

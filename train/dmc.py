@@ -35,15 +35,9 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from agents.base import AgentError
-from agents.dmc import (
-    BEFORE,
-    ROLES,
-    header,
-    net_names,
-    read_checkpoint,
-    rooms_of,
-)
+from agents.dmc import header, read_checkpoint, rooms_of
 from agents.dmc_net import NetConfig, make_nets
+from agents.value_agent import BEFORE, ROLES, net_names
 from eval.figures import MatchResult, summarise_games
 from train.actors import Actors, Weights
 from train.collect import Behaviour

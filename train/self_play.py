@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 import agents
-from agents.dmc import DMCAgent, net_names
 from agents.dmc_net import NetConfig, make_nets
 from agents.inputs import FACTS, Inputs, largest_piece
+from agents.value_agent import ValueAgent, net_names
 from ddz_env.listed import Bits, Legal
 from ddz_env.rules import RuleSet
 from ddz_env.vector import deal_seeds
@@ -61,7 +61,7 @@ class SelfPlay(Player):
         self._weights, self._averages = weights, average
         self._version = -1
         self._rooms, self._games, self._rank = rooms, games, rank
-        self._agent = DMCAgent(self._average, rooms, objective)
+        self._agent = ValueAgent(self._average, rooms, objective)
         self._former: dict[str, int] = {}
         self.collectors: list[Collector] = []
         self.restart(seed)
@@ -125,7 +125,7 @@ class SelfPlay(Player):
         return [play_share(self._agent, share) for share in word]
 
 
-def play_share(agent: DMCAgent, share: Share) -> np.ndarray:
+def play_share(agent: ValueAgent, share: Share) -> np.ndarray:
     """The games of a share, `GAME[D, L]`."""
     rules = share.rules
     seeds = deal_seeds(share.seed, share.last)[share.first :]

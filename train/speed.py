@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import tyro
 
-from agents.dmc import net_names
+from agents.value_agent import net_names
 from ddz_env.rules import PRESETS
 from train.actors import Weights
 from train.collect import Behaviour
