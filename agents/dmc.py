@@ -4,6 +4,7 @@ Checkpoints and shipped weights say which rooms they are for. `dmc` alone plays 
 weights of the room.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -111,8 +112,12 @@ class _Shipped:
 
 
 def shipped() -> list[Path]:
-    """Files of the shipped weights."""
-    return sorted(WEIGHTS.glob("*.pt"))
+    """Files of the shipped weights, those for fewest rooms first."""
+
+    def rooms(path: Path) -> int:
+        return len(json.loads(path.with_suffix(".json").read_text())["rooms"])
+
+    return sorted(WEIGHTS.glob("*.pt"), key=lambda path: (rooms(path), path.name))
 
 
 def from_spec(argument: str | None) -> Any:

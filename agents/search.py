@@ -32,6 +32,7 @@ WP against `planner`, duplicate deals:
 
 import time
 from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,13 @@ class Options:
     seed: int = 0
     """The agent's own seed."""
     policy: str = "planner"
-    """Who plays out: planner, quick or greedy."""
+    """Who plays out: planner, quick, greedy, or dmc, a trained agent (`search_net`)."""
+    net: str = ""
+    """Checkpoint or shipped weights of policy dmc; the room's shipped ones unless given."""
+    belief: float = 16.0
+    """With policy dmc: what the networks' chance of a choice counts, in deals."""
+    margin: float = 0.1
+    """With policy dmc: how far behind the best choice one may look and be tried."""
     objective: str = "wp"
     """What is made large: wp, the chance to win, or score, the points of the deal."""
     top: int = 8
@@ -100,12 +107,12 @@ class Options:
             ("time", 0.0, 3600.0), ("playouts", 0, 10**7), ("seed", 0, _LARGEST_SEED),
             ("top", 1, 1000), ("exact", 0, 54), ("nodes", 1, 10**8), ("trust", 0.0, 10.0),
             ("most", 1, 1000), ("draws", 1, 1000), ("moves", 0, 1000), ("prior", 0.0, 100.0),
-            ("z", 0.0, 100.0),
+            ("z", 0.0, 100.0), ("belief", 0.0, 1e6), ("margin", 0.0, 1e6),
         ):  # fmt: skip
             value = getattr(self, name)
             if not low <= value <= high:
                 raise AgentError(f"search: {name}: expected {low}..{high}, got {value}")
-        for name, allowed in (("policy", POLICIES), ("objective", OBJECTIVES)):
+        for name, allowed in (("policy", (*POLICIES, "dmc")), ("objective", OBJECTIVES)):
             if getattr(self, name) not in allowed:
                 got = getattr(self, name)
                 raise AgentError(f"search: {name}: expected {' or '.join(allowed)}, got {got!r}")
@@ -245,8 +252,8 @@ def _room_of(view: Any) -> str:
     return "happy_laizi"
 
 
-def from_spec(argument: str | None) -> Search:
-    """The agent from its spec, `name=value` with commas between.
+def from_spec(argument: str | None) -> Any:
+    """The agent from its spec, `name=value` with commas between; `dmc` alone is `policy=dmc`.
 
     Raises:
         AgentError: no such option, a value that it can't take.
@@ -254,7 +261,7 @@ def from_spec(argument: str | None) -> Search:
     defaults = {field.name: field.default for field in fields(Options)}
     changes: dict[str, Any] = {}
     for part in argument.split(",") if argument is not None else ():
-        name, _, value = part.partition("=")
+        name, _, value = ("policy", "=", part) if part == "dmc" else part.partition("=")
         if name not in defaults:
             raise AgentError(f"search: expected some of {', '.join(defaults)}, got {part!r}")
         kind = type(defaults[name])
@@ -263,4 +270,7 @@ def from_spec(argument: str | None) -> Search:
         except ValueError:
             wanted = "a whole number" if kind is int else "a number"
             raise AgentError(f"search: {name}: expected {wanted}, got {value!r}") from None
-    return Search(Options(**changes))
+    options = Options(**changes)
+    if options.policy == "dmc":
+        return import_module("agents.search_net").Unplaced(options)
+    return Search(options)
