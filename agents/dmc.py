@@ -122,6 +122,8 @@ def shipped() -> list[Path]:
 
 def from_spec(argument: str | None) -> Any:
     """The agent of `dmc`, `dmc:PATH`, `dmc:NAME` (shipped), each also with `,objective=adp`."""
+    if argument == "":
+        raise AgentError("agent dmc: expected dmc, or dmc:PATH such as dmc:runs/x/last.pt")
     objective, path = None, ""
     for part in (argument or "").split(","):
         key, equals, value = part.partition("=")

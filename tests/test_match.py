@@ -295,7 +295,7 @@ def test_bad_room_and_seed():
         play_match(*load("random", "random"), "play_only", 1, seed=-1)
 
 
-@pytest.mark.parametrize("spec", ["nobody", "", "greedy:1", "random:x", "dmc", "dmc:", 3, None])
+@pytest.mark.parametrize("spec", ["nobody", "", "greedy:1", "random:x", "dmc:", 3, None])
 def test_unknown_agents(spec):
     with pytest.raises(agents.AgentError, match="agent"):
         agents.load(spec)
