@@ -41,15 +41,8 @@ from ddz_env.scoring import QUARTERS
 from ddz_env.state import Phase
 from train.collect import Behaviour, Collector
 from train.common import save_checkpoint
-from train.dmc import (
-    DMCConfig,
-    Learner,
-    calibration_error,
-    final_objective,
-    losses_of,
-    schedule,
-    score_loss,
-)
+from train.dmc import final_objective, schedule
+from train.learner import DMCConfig, Learner, calibration_error, losses_of, score_loss
 from train.samples import SAMPLE, Batch, Window, keep, load, store
 
 SMALL = NetConfig(hidden=24, state=16, head=8)

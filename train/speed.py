@@ -13,7 +13,7 @@ from agents.value_agent import net_names
 from ddz_env.rules import PRESETS
 from train.actors import Weights
 from train.collect import Behaviour
-from train.dmc import DMCConfig, Learner
+from train.learner import DMCConfig, Learner
 from train.samples import Window
 from train.self_play import SelfPlay
 

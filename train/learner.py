@@ -1,0 +1,162 @@
+"""What DMC learns with: its settings, the losses, the networks with their average and optimiser."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from agents.base import AgentError
+from agents.dmc_net import NetConfig, make_nets
+from train.samples import Batch
+
+MOST_RATIO = 8.0
+"""Points seen over points expected count as this at most in a gradient: one deal of seven bombs
+must not undo what a thousand others taught."""
+CALIBRATION_BINS = 10
+
+
+@dataclass(frozen=True)
+class DMCConfig:
+    """Settings of the algorithm."""
+
+    workers: int = 2
+    """Processes: one learns and plays, the others play. One for each core."""
+    games: int = 768
+    """Games in flight in each process."""
+    batch: int = 2048
+    """Samples of each network in an update (a quarter of them of the choices before the play)."""
+    window: int = 65536
+    """Finished samples of each network that updates draw from."""
+    block: int = 2048
+    """Samples that an actor hands over at a time."""
+    lr: float = 7e-4
+    """Learning rate of Adam at the start."""
+    lr_end: float = 0.03
+    """Share of the learning rate that is left at the end; it falls linearly."""
+    explore: float = 0.05
+    """Chance of a random choice at the start."""
+    explore_end: float = 0.01
+    """Chance of a random choice from 70% of the run on."""
+    average: float = 0.97
+    """Weight of the former average when new weights are averaged in."""
+    average_every: int = 10
+    """Updates between two averagings."""
+    objective: str = "wp"
+    """What the play goes by: wp, adp (points), or mixed: wp in the first half of the run, then adp.
+    Choices before the play always go by points."""
+    score_weight: float = 0.05
+    """Weight of the loss of the points beside that of the chance of winning."""
+    restart_every: int = 200
+    """Updates after which games begin anew with --deterministic."""
+    net: NetConfig = field(default_factory=NetConfig)
+    """Sizes of the networks."""
+
+
+def score_loss(log_points: Tensor, points: Tensor) -> Tensor:
+    """Gamma deviance of points above 0 against their expectation `exp(log_points)`, `float32[n]`.
+
+    Its gradient is 1 - points / expectation, with the ratio bounded by `MOST_RATIO`.
+    """
+    ratio = (points / log_points.exp()).clamp(max=MOST_RATIO).detach()
+    slope = log_points * (1 - ratio)
+    return slope - slope.detach() + log_points.detach() + ratio
+
+
+def losses_of(net: nn.Module, batch: Batch, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Loss of the chance, loss of the points, and the chances, of a batch."""
+    points = batch.points.to(device)
+    out = net.score(net.embed(batch.state), batch.actions, batch.facts.to(device))  # [n, 3]
+    won = points > 0
+    chance = binary_cross_entropy_with_logits(out[:, 0], won.float())
+    expected = torch.where(won, out[:, 1], out[:, 2])
+    return chance, score_loss(expected, points.abs()).mean(), out[:, 0].detach().sigmoid()
+
+
+def calibration_error(chance: np.ndarray, won: np.ndarray) -> float:
+    """Mean distance between predicted and seen chance of winning, over `CALIBRATION_BINS` bins."""
+    bins = np.minimum((chance * CALIBRATION_BINS).astype(np.int64), CALIBRATION_BINS - 1)
+    gaps = np.bincount(bins, won - chance, CALIBRATION_BINS)
+    return float(np.abs(gaps).sum() / max(len(chance), 1))
+
+
+class Learner:
+    """The networks, their average and the optimiser."""
+
+    def __init__(
+        self, config: DMCConfig, names: tuple[str, ...], seed: int, device: str = "cpu"
+    ) -> None:
+        torch.manual_seed(seed)
+        self.config, self.names = config, names
+        self.device = torch.device(device)
+        self.nets = make_nets(config.net, names).to(self.device)
+        self.average = make_nets(config.net, names).to(self.device)
+        self.average.load_state_dict(self.nets.state_dict())
+        learned = [p for p in self.nets.parameters() if p.requires_grad]
+        self.optimiser = torch.optim.Adam(learned, lr=config.lr, fused=True)
+        self.updates = 0
+        self.metrics: dict[str, float] = {}
+        """Of the last update."""
+
+    def update(self, batches: list[Batch | None], lr: float) -> None:
+        """One step on a batch of each network, None for one without samples yet."""
+        self.optimiser.zero_grad(set_to_none=True)
+        for name, net, batch in zip(self.names, self.nets, batches, strict=True):
+            if batch is None:
+                continue
+            chance, points, predicted = losses_of(net, batch, self.device)
+            (chance + self.config.score_weight * points).backward()
+            self.metrics[f"loss/chance_{name}"] = chance.item()
+            self.metrics[f"loss/points_{name}"] = points.item()
+            won = (batch.points > 0).numpy().astype(np.float64)
+            error = calibration_error(predicted.cpu().numpy(), won)
+            self.metrics[f"calibration/{name}"] = error
+        for group in self.optimiser.param_groups:
+            group["lr"] = lr
+        self.optimiser.step()
+        self.updates += 1
+        if self.updates % self.config.average_every == 0:
+            self._average()
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        """Average the weights in; young averages forget faster."""
+        n = self.updates // self.config.average_every
+        share = 1 - min(self.config.average, n / (n + 10))
+        for mean, new in zip(self.average.parameters(), self.nets.parameters(), strict=True):
+            mean.lerp_(new, share)
+
+    def begin_from(self, data: dict[str, Any]) -> None:
+        """Begin with a checkpoint's averaged weights, as far as it has the networks.
+
+        Raises:
+            AgentError: networks of other sizes.
+        """
+        state = {name: value.float() for name, value in data["average"].items()}
+        own = self.nets.state_dict()
+        wrong = [n for n, v in state.items() if n in own and own[n].shape != v.shape]
+        if wrong or not set(state) & set(own):
+            raise AgentError(
+                f"--init-from: networks of sizes {data['net']}; give the same --dmc.net"
+            )
+        own |= {name: value for name, value in state.items() if name in own}
+        self.nets.load_state_dict(own)
+        self.average.load_state_dict(own)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that a resumed run needs of the learner."""
+        return {
+            "nets": self.nets.state_dict(),
+            "average": self.average.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "updates": self.updates,
+        }
+
+    def load_state_dict(self, data: dict[str, Any]) -> None:
+        """Go on from `state_dict`."""
+        self.nets.load_state_dict(data["nets"])
+        self.average.load_state_dict(data["average"])
+        self.optimiser.load_state_dict(data["optimiser"])
+        self.updates = data["updates"]
