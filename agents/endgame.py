@@ -40,7 +40,8 @@ from ddz_env.catalogue import TABLES
 from ddz_env.errors import DdzError
 from ddz_env.game import Game
 from ddz_env.moves import MAX_LEGAL, T_IDS, T_INT, T_PARAMS, T_TABLES
-from ddz_env.rules import Params, RuleSet, get_rules
+from ddz_env.params import Params
+from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import T_STATE
 from ddz_env.state import STATE, Phase
 from ddz_env.wild import look, value_of_bomb

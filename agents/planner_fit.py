@@ -30,8 +30,9 @@ from ddz_env.catalogue import TABLES
 from ddz_env.core import apply_rows, list_rows
 from ddz_env.engine import start
 from ddz_env.errors import DdzError
+from ddz_env.params import Params
 from ddz_env.rooms import load_rules
-from ddz_env.rules import Params, RuleSet
+from ddz_env.rules import RuleSet
 from ddz_env.state import STATE, Phase
 from ddz_env.vector import Legal, deal_seeds
 from ddz_env.view import VIEW, cut_views

@@ -21,7 +21,8 @@ from ddz_env.moves import (
     hand_size,
     wild_cards,
 )  # fmt: skip
-from ddz_env.rules import PARAMS, PRESETS
+from ddz_env.params import PARAMS
+from ddz_env.rules import PRESETS
 from ddz_env.view import T_VIEW
 from ddz_env.wild import HELD, T_HELD
 

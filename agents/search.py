@@ -45,7 +45,8 @@ from ddz_env.bots import decision_bits
 from ddz_env.catalogue import TABLES
 from ddz_env.engine import mix
 from ddz_env.hidden import fill_state
-from ddz_env.rules import PRESETS, Params, RuleSet
+from ddz_env.params import Params
+from ddz_env.rules import PRESETS, RuleSet
 from ddz_env.state import Phase
 from ddz_env.vector import Legal
 

@@ -22,7 +22,8 @@ from ddz_env.catalogue import TABLES
 from ddz_env.engine import mix
 from ddz_env.hidden import fill_state
 from ddz_env.listed import Legal
-from ddz_env.rules import Params, RuleSet
+from ddz_env.params import Params
+from ddz_env.rules import RuleSet
 from ddz_env.state import STATE, Phase
 from ddz_env.view import VIEW, cut_views
 

@@ -14,7 +14,7 @@ from ddz_env._jit import records
 from ddz_env.catalogue import TABLES
 from ddz_env.listed import Legal
 from ddz_env.moves import MAX_LEGAL
-from ddz_env.rules import Params
+from ddz_env.params import Params
 
 
 def _wild() -> tuple[Any, np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from ddz_env.cards import RANKS, unpack
 from ddz_env.catalogue import ACTIONS, FIRST_PLAY, TABLES, TEXTS, action_id
 from ddz_env.errors import PlayError
 from ddz_env.moves import MAX_LEGAL, lacking
-from ddz_env.rules import Params
+from ddz_env.params import Params
 
 
 def starred(action: int, wilds: int) -> str:

@@ -16,8 +16,9 @@ from ddz_env.catalogue import TABLES, Category
 from ddz_env.engine import GOLDEN, WILD_DRAWN, WILD_JOKERS, mix
 from ddz_env.errors import CardError, DdzError
 from ddz_env.moves import JOKERS, T_INT, T_PARAMS, T_TABLES, T_U64, contains, hand_size, lacking
+from ddz_env.params import Params
 from ddz_env.phases import FIRST_TURNED
-from ddz_env.rules import Params, RuleSet, get_rules
+from ddz_env.rules import RuleSet, get_rules
 from ddz_env.scoring import T_STATE, times
 from ddz_env.seeds import check_seed
 from ddz_env.state import ASK, NOT_ASKED, STATE, Phase

@@ -10,7 +10,7 @@ from numba import from_dtype, types
 from ddz_env._jit import array_type, njit
 from ddz_env.cards import BIG_JOKER, SMALL_JOKER
 from ddz_env.catalogue import COPIES, TABLES, Category
-from ddz_env.rules import PARAMS
+from ddz_env.params import PARAMS
 
 U64 = np.uint64
 HIGH = U64(0x8888888888888888)

@@ -9,13 +9,14 @@ from dataclasses import replace as dataclass_replace
 from difflib import get_close_matches
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, cast, get_args, get_type_hints
+from typing import Any, Literal, cast, get_args, get_type_hints
 
 import numpy as np
 
 from ddz_env._jit import records
 from ddz_env.checks import brief
 from ddz_env.errors import RuleError
+from ddz_env.params import PARAMS, Params
 
 Auction = Literal["none", "points", "call", "blind"]
 FirstCaller = Literal["drawn", "rotates", "turned_card"]
@@ -35,60 +36,6 @@ Escape = Literal["times_stake", "by_multiplier", "actual", "lost_deal"]
 EscapeBombs = Literal["all_dealt", "not_broken"]
 Levels = Literal["points", "beans"]
 AutoPlay = Literal["trustee", "greedy", "random"]
-
-
-class Params(NamedTuple):
-    """What kernels get of a rule set: integers only, so that all rooms share compiled code.
-
-    A choice between words is the index of the word in its type above.
-    """
-
-    categories: int  # bit c: plays of category c exist in this room
-    kickers: int  # bits of `catalogue.Kicker`: which of the wider kicker rules hold
-    auction: int
-    first_caller: int
-    redeal_rotates: int
-    turned_card_public: int
-    all_pass: int
-    max_redeals: int
-    rob: int
-    caller_robs: int
-    look_then: int
-    show_before_deal: int  # multiplier of a show at each moment, 0: not asked
-    show_at_6: int
-    show_at_12: int
-    show_after_bottom: int
-    show_cards_1: int  # cards dealt at the two moments
-    show_cards_2: int
-    shows_combine: int
-    show_tie: int
-    shower: int
-    double: int
-    raising: int
-    raise_order: int
-    start_multiplier: int
-    rob_multiplier: int
-    blind_multiplier: int
-    raise_multiplier: int
-    soft_bomb: int
-    bomb: int
-    pure_bomb: int
-    rocket: int
-    spring: int
-    score_quarters: int
-    cap: int
-    cap_scales: int
-    wild: int
-    wild_solo_kicker_any: int
-    wild_pair_kicker: int
-    soft_bomb_naturals: int
-    bomb_order: int
-    joker_spent: int
-
-
-PARAMS = np.dtype([(name, "<i8") for name in Params._fields])
-"""The record that kernels get, with the fields of `Params`: one pointer at every call, where a
-tuple would be some thirty arguments."""
 
 
 def _rule(default: Any, doc: str, source: str, low: int = 0, high: int = 0) -> Any:

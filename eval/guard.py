@@ -25,7 +25,7 @@ from ddz_env._jit import records
 from ddz_env.bots import TrusteeBot
 from ddz_env.core import first_illegal
 from ddz_env.errors import IllegalActionError
-from ddz_env.rules import Params
+from ddz_env.params import Params
 from ddz_env.vector import Legal
 from ddz_env.view import VIEW, cut_views
 from eval.games import Fault

@@ -15,7 +15,8 @@ from ddz_env import core
 from ddz_env._jit import records
 from ddz_env.engine import start, start_from_deck
 from ddz_env.errors import DdzError
-from ddz_env.rules import Params, RuleSet, get_rules
+from ddz_env.params import Params
+from ddz_env.rules import RuleSet, get_rules
 from ddz_env.state import STATE, Phase
 from ddz_env.vector import deal_seeds
 from eval.figures import MatchResult, interval, summarise_games

@@ -5,8 +5,8 @@ from dataclasses import fields
 import pytest
 
 from ddz_env import PRESETS, Game, RuleError, load_rules
+from ddz_env.params import PARAMS
 from ddz_env.rooms import parse_settings, rules_from_dict, rules_hash, rules_to_dict
-from ddz_env.rules import PARAMS
 
 
 def test_toml_changes_a_preset(tmp_path):

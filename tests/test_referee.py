@@ -13,7 +13,7 @@ from reference_rules import RANKS, ROOMS, legal_plays, parse
 import ddz_env
 from ddz_env import PRESETS, Game, IllegalActionError, action_id, action_text, n_actions
 from ddz_env.cards import to_text
-from ddz_env.rules import Params
+from ddz_env.params import Params
 
 CUSTOM = {
     "jj": {"trio_with_pair": False, "four_with_two_pairs": False},
