@@ -205,10 +205,20 @@ class Search:
             return int(chosen[0])
         tally = Tally(sums[:n], options.prior, options.z)
         used = self._fill(view, chosen[:n], tally, params, begin + options.time)
+        return self._settle(chosen, tally, used, begin)
+
+    def _settle(self, chosen: np.ndarray, tally: Tally, used: int, begin: float) -> int:
+        """The choice that is ahead; notes what it cost since `begin`."""
         self.decisions += 1
         self.playouts += used
         self.seconds += time.perf_counter() - begin
         return int(chosen[tally.best()])
+
+    def _spent(self, used: int, more: int, end: float) -> bool:
+        """Whether the budget does not allow `more` playouts after those used."""
+        if self.options.playouts:
+            return used + more > self.options.playouts
+        return time.perf_counter() >= end
 
     def _fill(
         self, view: Any, chosen: np.ndarray, tally: Tally, params: Params, end: float
@@ -232,9 +242,7 @@ class Search:
                 row /= unit
             if tally.n >= FIRST_LOOK and tally.n % LOOK_EVERY == 0 and tally.drop():
                 return used
-            if o.playouts and used + int(tally.alive.sum()) > o.playouts:
-                return used
-            if not o.playouts and time.perf_counter() >= end:
+            if self._spent(used, int(tally.alive.sum()), end):
                 return used
 
     def _imagine(self, view: Any, key: np.uint64, params: Params) -> np.ndarray:

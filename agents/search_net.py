@@ -7,12 +7,11 @@ are played out by it, many games in a batch. The chance that the networks give a
 """
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from agents.base import AgentError
+from agents.base import AgentError, load
 from agents.search import BATCH, Options, Search, Tally
 from agents.value_agent import ValueAgent
 from ddz_env import core
@@ -24,11 +23,11 @@ from ddz_env.hidden import fill_state
 from ddz_env.listed import Legal
 from ddz_env.params import Params
 from ddz_env.rules import RuleSet
+from ddz_env.scoring import QUARTERS
 from ddz_env.state import STATE, Phase
 from ddz_env.view import VIEW, cut_views
 
 _OVER = int(Phase.OVER)
-_PRIOR = 1.0
 
 
 class NetSearch(Search):
@@ -67,13 +66,9 @@ class NetSearch(Search):
         if len(chosen) == 1:
             return int(chosen[0])
         scale = float(np.abs(value[order]).max()) if points else 1.0
-        # Tally counts `prior * (sums - sums[0])` in deals won, down to -MOST_BONUS.
-        tally = Tally(o.belief * value[order] / scale, _PRIOR, o.z)
+        tally = Tally(value[order] / scale, o.belief, o.z)
         used = self._play_all(views[0], chosen, tally, scale, begin + o.time)
-        self.decisions += 1
-        self.playouts += used
-        self.seconds += time.perf_counter() - begin
-        return int(chosen[tally.best()])
+        return self._settle(chosen, tally, used, begin)
 
     def _play_all(
         self, view: Any, chosen: np.ndarray, tally: Tally, scale: float, end: float
@@ -95,17 +90,13 @@ class NetSearch(Search):
             for row in worth.reshape(BATCH, len(alive)):
                 tally.next_row()[alive] = row
             used += len(states)
-            if tally.drop():
-                return used
-            if o.playouts and used + BATCH * int(tally.alive.sum()) > o.playouts:
-                return used
-            if not o.playouts and time.perf_counter() >= end:
+            if tally.drop() or self._spent(used, BATCH * int(tally.alive.sum()), end):
                 return used
 
     def _worth(self, states: np.ndarray, seat: int) -> np.ndarray:
         """What finished games are worth to a seat: 1 for a deal won, or its points."""
         if self.options.objective == "score":
-            return states["scores"][:, seat] / 4.0
+            return states["scores"][:, seat] / QUARTERS
         return ((states["winner"] == states["landlord"]) == (states["landlord"] == seat)).astype(
             np.float64
         )
@@ -140,13 +131,11 @@ class Unplaced:
         Raises:
             AgentError: no weights for it are shipped, or the checkpoint is of another room.
         """
-        import agents
-
         spec = f"dmc:{self.options.net}" if self.options.net else "dmc"
-        agent = agents.load(spec, rules)
+        agent = load(spec, rules)
         objective = "adp" if self.options.objective == "score" else "wp"
         agent.objective = objective  # type: ignore[attr-defined]
-        return NetSearch(replace(self.options), rules, agent)  # type: ignore[arg-type]
+        return NetSearch(self.options, rules, agent)  # type: ignore[arg-type]
 
     def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
         """Not before the room is known."""

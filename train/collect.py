@@ -1,5 +1,6 @@
 """Self-play: games of some rooms in flight, and the samples of those that have ended."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,15 @@ _PHASES = {
 def asked(name: str) -> str:
     """The count of how often a question of `_PHASES` was asked."""
     return f"{name} asked"
+
+
+def added(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    """The sums of counts by name."""
+    out: dict[str, int] = {}
+    for part in counts:
+        for name, value in part.items():
+            out[name] = out.get(name, 0) + value
+    return out
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from agents.dmc_net import NetConfig
 from agents.value_agent import BEFORE, ROLES, net_names
 from eval.figures import MatchResult, summarise_games
 from train.actors import Actors, Weights
-from train.collect import Behaviour
+from train.collect import Behaviour, added
 from train.common import (
     EVALUATED,
     FINAL_SEED,
@@ -48,7 +48,7 @@ from train.common import (
 )
 from train.learner import DMCConfig, Learner
 from train.report import Report
-from train.samples import SAMPLE, Batch, Window
+from train.samples import SAMPLE, Batch, Window, share_out
 from train.self_play import SelfPlay, Share
 
 
@@ -173,19 +173,15 @@ class Run:
             self.actors.go(how)
             if self.settings.deterministic:
                 self.own.play(block, how)
-                self._add(block)
+                share_out(block, self.windows)
                 for other in self.actors.collect(None, each=True):
-                    self._add(other.samples)
+                    share_out(other.samples, self.windows)
                 continue
             found = self.actors.collect(0.0)
             for other in found:
-                self._add(other.samples)
+                share_out(other.samples, self.windows)
             if not found:
-                self._add(self.own.step(how))
-
-    def _add(self, samples: np.ndarray) -> None:
-        for k, window in enumerate(self.windows):
-            window.add(samples[samples["net"] == k])
+                share_out(self.own.step(how), self.windows)
 
     def _draw(self) -> list[Batch | None]:
         """A batch for each network."""
@@ -197,11 +193,7 @@ class Run:
 
     def counts(self) -> dict[str, int]:
         """What happened in all processes and parts of the run."""
-        out = dict(self.past)
-        for counts in (self.own.counts, *self.actors.counts):
-            for name, value in counts.items():
-                out[name] = out.get(name, 0) + value
-        return out
+        return added([self.past, self.own.counts, *self.actors.counts])
 
     def matches(self, final: bool) -> dict[str, MatchResult]:
         """Duplicate matches of the averaged player, shared out among the processes.

@@ -102,3 +102,9 @@ class Window:
             lists.append(Bits(offsets, bits))
         facts = torch.from_numpy(self.samples["facts"][index].astype(np.float32))
         return Batch(*lists, facts, torch.from_numpy(self.samples["points"][index]))
+
+
+def share_out(samples: np.ndarray, windows: list[Window]) -> None:
+    """Add samples, `SAMPLE[n]`, to the windows of the networks that chose."""
+    for k, window in enumerate(windows):
+        window.add(samples[samples["net"] == k])

@@ -15,7 +15,7 @@ from ddz_env.vector import deal_seeds
 from eval.games import condense
 from eval.match import play_deals, who_sits
 from train.actors import Player, Weights
-from train.collect import Behaviour, Collector
+from train.collect import Behaviour, Collector, added
 from train.samples import SAMPLE
 
 
@@ -92,11 +92,7 @@ class SelfPlay(Player):
     @property
     def counts(self) -> dict[str, int]:
         """What happened in all rooms so far."""
-        out = dict(self._former)
-        for collector in self.collectors:
-            for name, value in collector.counts.items():
-                out[name] = out.get(name, 0) + value
-        return out
+        return added([self._former, *(collector.counts for collector in self.collectors)])
 
     def step(self, how: Behaviour) -> np.ndarray:
         """One decision in every game; samples that were finished."""

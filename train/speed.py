@@ -14,7 +14,7 @@ from ddz_env.rules import PRESETS
 from train.actors import Weights
 from train.collect import Behaviour
 from train.learner import DMCConfig, Learner
-from train.samples import Window
+from train.samples import Window, share_out
 from train.self_play import SelfPlay
 
 
@@ -40,9 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     def update() -> None:
         needed = config.batch * (learner.updates + 1)
         while min(w.added for w in windows) < needed:
-            samples = player.step(how)
-            for k, window in enumerate(windows):
-                window.add(samples[samples["net"] == k])
+            share_out(player.step(how), windows)
         learner.update([w.draw(config.batch, rng) for w in windows], config.lr)
         weights.publish(learner.nets)
 
