@@ -76,7 +76,7 @@ def test_certain_wins_are_taken(spec, hands):
 def test_playouts_mend_a_player_that_knows_nothing(spec, objective):
     """A fresh network's own choices are poor; tried out, they are better, by chance or points."""
     search = agents.load(f"{spec},objective={objective},belief=0", PLAY_ONLY)
-    result = play_match(search, search.agent, PLAY_ONLY, 40, seed=3)
+    result = play_match(search, search.agent, PLAY_ONLY, 12, seed=3)
     assert result.ci[0] > 0.5
 
 
