@@ -290,7 +290,7 @@ def run(config: DMCConfig, settings: RunSettings, resume: bool, begin: Path | No
         ActorDied: a process that played has died; the others have been ended.
         AgentError: checkpoints that do not fit.
     """
-    torch.set_num_threads(1 if config.workers > 1 else torch.get_num_threads())
+    torch.set_num_threads(1)  # more threads wait for each other: the layers are small
     torch.use_deterministic_algorithms(settings.deterministic)
     resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
     Run(config, settings, resumed, read_checkpoint(begin) if begin else {}).run()
