@@ -201,7 +201,7 @@ def checkpoints(specs: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What checkpoints among the agents say of their training, by spec, for learning curves.
 
     Returns:
-        `run`, the folder; `minutes`, `decisions`, as far as the checkpoint holds them.
+        `run`, the folder; `minutes`; `decisions` and `games`, as far as the checkpoint holds them.
     """
     found = {}
     for spec in specs:
@@ -213,7 +213,8 @@ def checkpoints(specs: Iterable[str]) -> dict[str, dict[str, Any]]:
         data = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
         if isinstance(data, dict) and "elapsed" in data:
             about = {"run": str(path.parent), "minutes": round(data["elapsed"] / 60, 2)}
-            found[spec] = about | {k: data[k] for k in ("decisions", "games") if k in data}
+            counts = data.get("counts", {})
+            found[spec] = about | {k: counts[k] for k in ("decisions", "games") if k in counts}
     return found
 
 

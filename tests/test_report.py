@@ -27,7 +27,7 @@ def checkpoints(tmp_path_factory):
     specs = []
     for i, (run, minutes) in enumerate([("x", 1), ("x", 30), ("x", 3), ("y", 2)]):
         torch.manual_seed(i)
-        more = {"elapsed": 60.0 * minutes, "decisions": 1000 * minutes}
+        more = {"elapsed": 60.0 * minutes, "counts": {"decisions": 1000 * minutes}}
         path = save_fresh(root / run / f"{i}.pt", **more)
         specs.append(f"dmc:{path}")
     return specs

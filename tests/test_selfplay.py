@@ -155,12 +155,15 @@ def test_stopped_killed_and_resumed(tmp_path):
     killed = read_checkpoint(last)
     updates = killed["learner"]["updates"]
     assert plays(last, "play_only") and updates > stopped["learner"]["updates"]
-    assert killed["decisions"] > stopped["decisions"] and killed["elapsed"] > stopped["elapsed"]
+    assert (
+        killed["counts"]["decisions"] > stopped["counts"]["decisions"]
+        and killed["elapsed"] > stopped["elapsed"]
+    )
 
     code, text = finish(start("--out", out, "--resume", "--updates", updates + 2, *TINY))
     assert code == 0, text
     summary = check_summary(out, "play_only", updates + 2)
-    assert summary["decisions"] > killed["decisions"]
+    assert summary["decisions"] > killed["counts"]["decisions"]
     assert len(summary["curve"]) > len(killed["history"]) >= 2
     steps = [point["updates"] for point in summary["curve"]]
     assert steps == sorted(steps) and steps[-1] == updates + 2

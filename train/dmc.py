@@ -256,7 +256,6 @@ class Run:
 
     def _save(self, path: Path) -> None:
         """Write a checkpoint: what plays, and what a resumed run needs."""
-        counts = self.counts()
         data = header(self.settings.rooms, self.config.net, final_objective(self.config)) | {
             "average": self.learner.average.state_dict(),
             "learner": self.learner.state_dict(),
@@ -266,8 +265,7 @@ class Run:
             "part": self.part,
             "best": self.best,
             "history": self.history,
-            "counts": counts,
-            "decisions": counts["decisions"],
+            "counts": self.counts(),
         }
         save_checkpoint(path, data)
 
