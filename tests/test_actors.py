@@ -13,6 +13,8 @@ from train.actors import ActorDied, Actors, Player, Weights
 from train.samples import SAMPLE
 
 SIZE = 4
+BASE = 1_000_000
+"""More than an actor counts while another one still starts; exact in float32."""
 
 
 class Counter(Player):
@@ -43,7 +45,7 @@ def make():
     started = []
 
     def start(number, ahead=1):
-        started.append(Actors(number, Counter, (1000,), SIZE, ahead))
+        started.append(Actors(number, Counter, (BASE,), SIZE, ahead))
         return started[-1]
 
     yield start
@@ -71,10 +73,10 @@ def test_blocks_questions_and_a_quiet_end(make):
         for block in actors.collect(None):
             assert block.samples.dtype == SAMPLE
             points = block.samples["points"].copy()
-            seen[int(points[0]) // 1000].extend(points.tolist())
+            seen[int(points[0]) // BASE].extend(points.tolist())
         actors.go("play")
     for rank, points in seen.items():
-        assert points == [1000.0 * rank + i for i in range(len(points))]
+        assert points == [float(BASE * rank + i) for i in range(len(points))]
     actors.ask(["a", "b"])
     assert actors.answers() == [(1, "a"), (2, "b")]
     begin, processes = time.monotonic(), pids(actors)
@@ -88,7 +90,7 @@ def test_one_block_of_each_in_order(make):
         actors.go("play")
         blocks = actors.collect(None, each=True)
         firsts = [float(block.samples["points"][0]) for block in blocks]
-        assert firsts == [1000.0 + SIZE * turn, 2000.0 + SIZE * turn]
+        assert firsts == [BASE + SIZE * turn, 2 * BASE + SIZE * turn]
         assert actors.counts == [{"played": SIZE * (turn + 1)}] * 2
 
 
@@ -116,21 +118,69 @@ def test_without_actors_there_is_nothing_to_wait_for():
         assert actors.collect(None, each=True) == [] == actors.answers()
 
 
-def test_weights_are_fetched_as_published():
+@pytest.fixture
+def two_nets():
     torch.manual_seed(0)
-    mine, its = (nn.ModuleList([nn.Linear(3, 2), nn.Linear(2, 1)]) for _ in range(2))
+    return [nn.ModuleList([nn.Linear(3, 2), nn.Linear(2, 1)]) for _ in range(2)]
+
+
+def equal(mine, its):
+    pairs = zip(mine.parameters(), its.parameters(), strict=True)
+    return all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_weights_are_fetched_as_published(two_nets):
+    mine, its = two_nets
     weights = Weights(mine)
-    assert weights.fetch(its) == 0
+    version = weights.fetch(its, -1)
+    assert version == 0 and equal(mine, its)
     for _ in range(3):
         with torch.no_grad():
             mine[0].weight += 1
         weights.publish(mine)
-        version = weights.fetch(its)
-        for a, b in zip(mine.parameters(), its.parameters(), strict=True):
-            assert torch.equal(a, b)
+        version = weights.fetch(its, version)
+        assert equal(mine, its)
     assert version == weights.version == 3
     with torch.no_grad():
         its[0].weight += 5  # a copy: what is shared does not change
-    weights.fetch(its)
-    assert torch.equal(mine[0].weight, its[0].weight)
-    assert np.isfinite(its[0].weight.detach().numpy()).all()
+    weights.fetch(its, -1)
+    assert equal(mine, its) and np.isfinite(its[0].weight.detach().numpy()).all()
+
+
+def test_weights_that_are_being_written_are_not_fetched(two_nets):
+    """Not even half; nobody waits, so a learner that was killed while writing stops nobody."""
+    mine, its = two_nets
+    weights = Weights(mine)
+    version = weights.fetch(its, -1)
+    before = [p.clone() for p in its.parameters()]
+    weights._begun += 1
+    weights._flat += 7
+    assert weights.fetch(its, version - 1) == version - 1
+    assert all(torch.equal(a, b) for a, b in zip(before, its.parameters(), strict=True))
+    weights._ended += 1
+    assert weights.fetch(its, version) == version + 1
+    assert torch.equal(its[1].bias, before[3] + 7)
+
+
+def orphan(pipe):
+    """A learner that starts an actor which never comes to an end of its own, and tells its id."""
+    actors = Actors(1, Counter, (BASE,), SIZE, 1)
+    actors.go("play")
+    actors.collect(None, each=True)
+    pipe.send(pids(actors)[0])
+    time.sleep(600)
+
+
+def test_actors_end_when_the_learner_is_killed():
+    context = torch.multiprocessing.get_context("spawn")
+    mine, its = context.Pipe()
+    learner = context.Process(target=orphan, args=(its,))
+    learner.start()
+    actor = mine.recv()
+    assert not gone(actor)
+    learner.kill()
+    learner.join()
+    end = time.monotonic() + 30
+    while not gone(actor) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert gone(actor)

@@ -12,6 +12,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable
+from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
@@ -40,32 +41,40 @@ class Block(NamedTuple):
 class Weights:
     """The newest weights, for all processes to read.
 
+    Without a lock, since a process that is killed while it holds one would stop all others: the
+    writer counts before and after it writes, and who reads in between keeps what it had.
+
     Args:
         nets: networks of the same sizes as those that are shared.
     """
 
     def __init__(self, nets: nn.ModuleList) -> None:
         self._flat = parameters_to_vector(nets.parameters()).detach().cpu().clone().share_memory_()
-        self._version = torch.zeros(1, dtype=torch.int64).share_memory_()
-        self._lock = mp.get_context("spawn").Lock()
+        self._begun = torch.zeros(1, dtype=torch.int64).share_memory_()
+        self._ended = torch.zeros(1, dtype=torch.int64).share_memory_()
 
     @property
     def version(self) -> int:
         """How often they were published."""
-        return int(self._version[0])
+        return int(self._ended[0])
 
     def publish(self, nets: nn.ModuleList) -> None:
-        """Put new weights."""
+        """Put new weights; one process only does."""
         flat = parameters_to_vector(nets.parameters()).detach().cpu()
-        with self._lock:
-            self._flat.copy_(flat)
-            self._version += 1
+        self._begun += 1
+        self._flat.copy_(flat)
+        self._ended += 1
 
-    def fetch(self, nets: nn.ModuleList) -> int:
-        """Get the newest; their version."""
-        with self._lock:
-            vector_to_parameters(self._flat.clone(), nets.parameters())
-            return self.version
+    def fetch(self, nets: nn.ModuleList, version: int) -> int:
+        """Get the newest into `nets`, which have a version; the version that they have then."""
+        newest = self.version
+        if newest == version:
+            return version
+        flat = self._flat.clone()
+        if int(self._begun[0]) != newest:
+            return version  # half of it may be newer
+        vector_to_parameters(flat, nets.parameters())
+        return newest
 
 
 class Player:
@@ -80,11 +89,17 @@ class Player:
         raise NotImplementedError
 
 
-def _listen(pipe: Connection, parent: int) -> Any:
+def end_without_parent() -> None:
+    """End this process if the one that started it is gone (killed, so that it couldn't say)."""
+    parent = parent_process()
+    if parent is not None and not parent.is_alive():
+        os._exit(1)
+
+
+def _listen(pipe: Connection) -> Any:
     """The next word of the learner; ends the process when the learner is gone."""
     while not pipe.poll(1.0):
-        if os.getppid() != parent:
-            os._exit(1)
+        end_without_parent()
     return pipe.recv()
 
 
@@ -93,7 +108,6 @@ def _enter(
     make: Callable[..., Player],
     arguments: tuple[Any, ...],
     blocks: torch.Tensor,
-    parent: int,
 ) -> None:
     """The body of an actor's process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner hears Ctrl-C, and says stop
@@ -102,7 +116,7 @@ def _enter(
         player = make(*arguments)
         shared = blocks.numpy().view(SAMPLE)  # [blocks, n]
         while True:
-            word = _listen(pipe, parent)
+            word = _listen(pipe)
             if word[0] == "stop":
                 return
             if word[0] == "go":
@@ -147,7 +161,7 @@ class Actors:
             mine, its = context.Pipe()
             process = context.Process(
                 target=_enter,
-                args=(its, make, (*arguments, k + 1), block, os.getpid()),
+                args=(its, make, (*arguments, k + 1), block),
                 daemon=True,
             )
             process.start()

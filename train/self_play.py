@@ -14,7 +14,7 @@ from ddz_env.rules import RuleSet
 from ddz_env.vector import deal_seeds
 from eval.games import condense
 from eval.match import play_deals, who_sits
-from train.actors import Player, Weights
+from train.actors import Player, Weights, end_without_parent
 from train.collect import Behaviour, Collector, added
 from train.samples import SAMPLE
 
@@ -96,8 +96,7 @@ class SelfPlay(Player):
 
     def step(self, how: Behaviour) -> np.ndarray:
         """One decision in every game; samples that were finished."""
-        if self._version != self._weights.version:
-            self._version = self._weights.fetch(self.nets)
+        self._version = self._weights.fetch(self.nets, self._version)
         with torch.no_grad():
             return np.concatenate([c.step(self.nets, how) for c in self.collectors])
 
@@ -117,7 +116,7 @@ class SelfPlay(Player):
         """Play shares of matches (`list[Share]`), `GAME[D, L]` of each; or restart (an int)."""
         if isinstance(word, int):
             return self.restart(word)
-        self._averages.fetch(self._average)
+        self._averages.fetch(self._average, -1)
         return [play_share(self._agent, share) for share in word]
 
 
@@ -127,6 +126,6 @@ def play_share(agent: ValueAgent, share: Share) -> np.ndarray:
     seeds = deal_seeds(share.seed, share.last)[share.first :]
     calls = None if share.calls or rules.auction == "none" else agents.load("greedy")
     other = agents.load(share.opponent, rules)
-    states = play_deals(agent, other, rules, seeds, share.first, None, calls)
+    states = play_deals(agent, other, rules, seeds, share.first, end_without_parent, calls)
     sides = who_sits(states.reshape(-1), rules, calls is not None).reshape(*states.shape, 3)
     return condense(states, rules, sides)
