@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+from dataclasses import asdict
 from itertools import pairwise
 
 import numpy as np
@@ -620,7 +621,7 @@ def test_learner_round_trip():
 
 
 def test_begin_from_another_players_weights():
-    """A network that it lacks stays fresh; networks of other sizes are refused."""
+    """A network that it lacks stays fresh; larger networks are refused."""
     data = fresh(net=SMALL)
     learner = Learner(CONFIG, (*ROLES, BEFORE), 1)
     own = copy.deepcopy(learner.nets[3].state_dict())
@@ -629,7 +630,30 @@ def test_begin_from_another_players_weights():
         wanted = data["average"].get(name)
         assert torch.equal(value, own[name.partition(".")[2]] if wanted is None else wanted)
     with pytest.raises(agents.AgentError, match=r"--init-from.*sizes"):
-        Learner(CONFIG, ROLES, 1).begin_from(fresh())
+        Learner(CONFIG, ROLES, 1).begin_from(fresh(net=dataclasses.replace(SMALL, head=16)))
+
+
+@pytest.mark.parametrize("wider", ["hidden", "state", "head"])
+def test_grown_networks_value_as_before(wider):
+    """Begun with smaller networks, larger ones say the same; and they learn with all their units."""
+    size = NetConfig(**(asdict(SMALL) | {wider: 2 * getattr(SMALL, wider)}))
+    config = dataclasses.replace(CONFIG, net=size)
+    small, large = Learner(CONFIG, ROLES, 1), Learner(config, ROLES, 2)
+    large.begin_from(fresh(net=SMALL) | {"average": small.average.state_dict()})
+    for role in range(3):
+        inputs, batch = random_batch(role)
+        assert np.allclose(
+            large.nets[role].score_lists(inputs), small.nets[role].score_lists(inputs), atol=1e-5
+        )
+    before = copy.deepcopy(large.nets.state_dict())
+    for _ in range(5):
+        large.update([random_batch(role)[1] for role in range(3)], 1e-3)
+    for name, value in small.nets.state_dict().items():
+        learned = large.nets.state_dict()[name] != before[name]
+        learned[tuple(slice(0, n) for n in value.shape)] = False
+        assert learned.any() == (learned.shape != value.shape), name
+    with pytest.raises(agents.AgentError, match=r"--init-from.*larger"):
+        large.begin_from(fresh(net=SMALL) | {"net": asdict(SMALL) | {"facts": False}})
 
 
 def test_checkpoint_of_another_room(saved):

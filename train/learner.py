@@ -82,6 +82,19 @@ def calibration_error(chance: np.ndarray, won: np.ndarray) -> float:
     return float(np.abs(gaps).sum() / max(len(chance), 1))
 
 
+def grown(name: str, small: Tensor, fresh: Tensor) -> Tensor:
+    """A parameter with the values of a smaller network's, in the place of a fresh one.
+
+    A linear layer's old outputs read nothing of its new inputs, so that they stay as they were; in
+    a first layer (rows of ones) all inputs are old.
+    """
+    out = fresh.clone()
+    if name.endswith(".weight"):
+        out[: small.shape[0], small.shape[1] :] = 0.0
+    out[tuple(slice(0, n) for n in small.shape)] = small
+    return out
+
+
 class Learner:
     """The networks, their average and the optimiser."""
 
@@ -131,17 +144,21 @@ class Learner:
     def begin_from(self, data: dict[str, Any]) -> None:
         """Begin with a checkpoint's averaged weights, as far as it has the networks.
 
+        Smaller networks are grown to the sizes of these: they value everything as before, and the
+        new units begin to count as they learn.
+
         Raises:
-            AgentError: networks of other sizes.
+            AgentError: larger networks, or such with facts for such without and the reverse.
         """
         state = {name: value.float() for name, value in data["average"].items()}
         own = self.nets.state_dict()
-        wrong = [n for n, v in state.items() if n in own and own[n].shape != v.shape]
-        if wrong or not set(state) & set(own):
+        shared = sorted(set(state) & set(own))
+        larger = any(m > n for k in shared for m, n in zip(state[k].shape, own[k].shape))
+        if larger or not shared or data["net"]["facts"] != self.config.net.facts:
             raise AgentError(
-                f"--init-from: networks of sizes {data['net']}; give the same --dmc.net"
+                f"--init-from: networks of sizes {data['net']}; give the same --dmc.net, or larger"
             )
-        own |= {name: value for name, value in state.items() if name in own}
+        own |= {name: grown(name, state[name], own[name]) for name in shared}
         self.nets.load_state_dict(own)
         self.average.load_state_dict(own)
 
