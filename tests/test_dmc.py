@@ -635,13 +635,13 @@ def test_begin_from_another_players_weights():
 
 @pytest.mark.parametrize("wider", ["hidden", "state", "head"])
 def test_grown_networks_value_as_before(wider):
-    """Begun with smaller networks, larger ones say the same; and they learn with all their units."""
+    """Begun with smaller networks, larger ones say the same; and all their units learn."""
     size = NetConfig(**(asdict(SMALL) | {wider: 2 * getattr(SMALL, wider)}))
     config = dataclasses.replace(CONFIG, net=size)
     small, large = Learner(CONFIG, ROLES, 1), Learner(config, ROLES, 2)
     large.begin_from(fresh(net=SMALL) | {"average": small.average.state_dict()})
     for role in range(3):
-        inputs, batch = random_batch(role)
+        inputs, _ = random_batch(role)
         assert np.allclose(
             large.nets[role].score_lists(inputs), small.nets[role].score_lists(inputs), atol=1e-5
         )

@@ -153,7 +153,7 @@ class Learner:
         state = {name: value.float() for name, value in data["average"].items()}
         own = self.nets.state_dict()
         shared = sorted(set(state) & set(own))
-        larger = any(m > n for k in shared for m, n in zip(state[k].shape, own[k].shape))
+        larger = any((np.array(state[k].shape) > own[k].shape).any() for k in shared)
         if larger or not shared or data["net"]["facts"] != self.config.net.facts:
             raise AgentError(
                 f"--init-from: networks of sizes {data['net']}; give the same --dmc.net, or larger"
