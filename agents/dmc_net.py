@@ -4,7 +4,7 @@ State bits -> `hidden` -> ReLU -> `state`; plus action bits and facts of the act
 ReLU -> `head` -> ReLU -> three numbers: the logit of the chance of winning, and the logarithms of
 the points expected in a deal that is won and in one that is lost. First layers read lists of ones
 (sums of weight rows), so no dense observation is ever built. After DouZero (Zha et al. 2021), which
-evaluates the whole network once for every legal action.
+evaluates the whole network once for every legal action; `joint` does that here, for comparisons.
 
 Logarithms keep the points finite with any number of bombs; `exp` of them estimates the mean of the
 points themselves (`train/dmc.py`, `score_loss`).
@@ -21,7 +21,7 @@ from torch.nn.functional import embedding_bag
 
 from agents.inputs import FACTS, Inputs
 from ddz_env._jit import njit
-from ddz_env.features import ACTION_SIZE, STATE_SIZE
+from ddz_env.features import ACTION_SIZE, S_HISTORY, STATE_SIZE
 from ddz_env.listed import Bits
 
 OUTPUTS = ("chance", "won", "lost")
@@ -110,6 +110,18 @@ class NetConfig:
     """Width of the layer above their sum."""
     facts: bool = True
     """Whether it reads the planner's facts of each action."""
+    history: bool = True
+    """Whether it reads the last decisions of the play, besides what has been played."""
+    joint: bool = False
+    """Read action and facts in the first layer beside the state, so that the whole network runs
+    for every listed action."""
+
+
+def without_history(state: Bits) -> Bits:
+    """States less the ones of the history, which are the last of the schema."""
+    kept = state.bits[: state.offsets[-1]] < S_HISTORY
+    sums = np.concatenate([[0], np.cumsum(kept)])
+    return Bits(sums[state.offsets], state.bits[: state.offsets[-1]][kept])
 
 
 class RoleNet(nn.Module):
@@ -121,9 +133,10 @@ class RoleNet(nn.Module):
         self.state_in = nn.Parameter(torch.randn(STATE_SIZE, config.hidden) / 80**0.5)
         self.state_bias = nn.Parameter(torch.zeros(config.hidden))
         self.state_out = nn.Linear(config.hidden, config.state)
-        self.action_in = nn.Parameter(torch.randn(ACTION_SIZE, config.state) / 18**0.5)
-        self.facts_in = nn.Parameter(torch.randn(FACTS, config.state) / 20**0.5)
-        self.use_facts = config.facts
+        width = config.hidden if config.joint else config.state
+        self.action_in = nn.Parameter(torch.randn(ACTION_SIZE, width) / 18**0.5)
+        self.facts_in = nn.Parameter(torch.randn(FACTS, width) / 20**0.5)
+        self.use_facts, self.history, self.joint = config.facts, config.history, config.joint
         if not config.facts:
             self.facts_in.data.zero_().requires_grad_(False)
         self.head = nn.Linear(config.state, config.head)
@@ -132,16 +145,25 @@ class RoleNet(nn.Module):
             self.out.bias[1:] = FIRST_POINTS
 
     def embed(self, state: Bits) -> Tensor:
-        """State embeddings, `float32[B, state]`."""
+        """State embeddings, `float32[B, state]`; `[B, hidden]` if joint."""
+        if not self.history:
+            state = without_history(state)
         hidden = sum_of_rows(state, self.state_in) + self.state_bias  # [B, hidden]
-        return self.state_out(torch.relu(hidden))
+        return hidden if self.joint else self.state_out(torch.relu(hidden))
 
     def score(self, embedded: Tensor, actions: Bits, facts: Tensor) -> Tensor:
         """Outputs of actions, one for each row of `embedded[A, state]`: `float32[A, 3]`."""
         mixed = embedded + sum_of_rows(actions, self.action_in)  # [A, state]
         if self.use_facts:
             mixed = mixed + facts @ self.facts_in
-        return self.out(torch.relu(self.head(torch.relu(mixed))))
+        return self._top(mixed)
+
+    def _top(self, mixed: Tensor) -> Tensor:
+        """The layers above the sum of state and action; without a gradient in its place."""
+        relu = torch.relu if torch.is_grad_enabled() else torch.relu_
+        if self.joint:
+            mixed = self.state_out(relu(mixed))
+        return self.out(relu(self.head(relu(mixed))))
 
     @torch.no_grad()
     def score_lists(self, inputs: Inputs) -> np.ndarray:
@@ -153,7 +175,7 @@ class RoleNet(nn.Module):
         if self.use_facts:
             mixed.addmm_(torch.from_numpy(inputs.facts), self.facts_in)
         sum_rows(*inputs.actions, self.action_in.detach().numpy(), mixed.numpy())
-        return self.out(torch.relu_(self.head(torch.relu_(mixed)))).numpy()
+        return self._top(mixed).numpy()
 
 
 def make_nets(config: NetConfig, names: tuple[str, ...]) -> nn.ModuleList:

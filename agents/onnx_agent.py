@@ -108,7 +108,13 @@ def from_spec(argument: str | None) -> ValueAgent:
 
 
 def export(agent: ValueAgent, path: Path) -> None:
-    """Write an agent whose networks are `dmc_net.RoleNet` as an ONNX file."""
+    """Write an agent whose networks are `dmc_net.RoleNet` as an ONNX file.
+
+    Raises:
+        AgentError: networks that are `joint` or read no history, which are for comparisons only.
+    """
+    if agent.nets[0].joint or not agent.nets[0].history:  # type: ignore[attr-defined]
+        raise AgentError("ONNX: expected networks with --dmc.net.history and --dmc.net.no-joint")
     onnx = _library("onnx")
     h, numpy_helper = onnx.helper, onnx.numpy_helper
     stacks: dict[str, np.ndarray] = {}

@@ -40,9 +40,11 @@ from ddz_env.features import (
 )
 from ddz_env.scoring import QUARTERS
 from ddz_env.state import Phase
+from ddz_env.vector import VecEnv
 from train.collect import Behaviour, Collector
 from train.common import save_checkpoint
 from train.dmc import final_objective, schedule
+from train.guests import Guests
 from train.learner import DMCConfig, Learner, calibration_error, losses_of, score_loss
 from train.samples import SAMPLE, Batch, Window, keep, load, store
 
@@ -98,11 +100,17 @@ def matrix_of(lists, size):
 
 def dense_outputs(net, inputs):
     """The network's outputs by plain matrix products in double precision."""
-    hidden = torch.relu(matrix_of(inputs.state, STATE_SIZE) @ net.state_in + net.state_bias)
+    state = matrix_of(inputs.state, STATE_SIZE)
+    if not net.history:
+        state[:, STATE_OFFSETS["history"] :] = 0
+    hidden = state @ net.state_in + net.state_bias
     sizes = torch.from_numpy(np.diff(inputs.legal.offsets))
-    embedded = net.state_out(hidden).repeat_interleave(sizes, dim=0)
-    mixed = embedded + matrix_of(inputs.actions, ACTION_SIZE) @ net.action_in
+    embedded = hidden if net.joint else net.state_out(torch.relu(hidden))
+    mixed = embedded.repeat_interleave(sizes, dim=0)
+    mixed = mixed + matrix_of(inputs.actions, ACTION_SIZE) @ net.action_in
     mixed = mixed + torch.from_numpy(inputs.facts).double() @ net.facts_in
+    if net.joint:
+        mixed = net.state_out(torch.relu(mixed))
     return net.out(torch.relu(net.head(torch.relu(mixed))))
 
 
@@ -165,9 +173,15 @@ def random_batch(role, n=48):
     return inputs, Batch(inputs.state, inputs.actions, facts, torch.from_numpy(points).float())
 
 
-def test_losses_and_gradients_are_those_of_matrix_products():
+@pytest.mark.parametrize("more", [{}, {"history": False}, {"joint": True}])
+def test_losses_and_gradients_are_those_of_matrix_products(more):
     inputs, batch = random_batch(0)
-    net = RoleNet(SMALL)
+    net = RoleNet(dataclasses.replace(SMALL, **more))
+    assert np.allclose(
+        net.score_lists(inputs),
+        dense_outputs(copy.deepcopy(net).double(), inputs).detach(),
+        atol=1e-5,
+    )
     double = copy.deepcopy(net).double()
     chance, points, predicted = losses_of(net, batch, CPU)
     (chance + points).backward()
@@ -529,6 +543,51 @@ def test_samples_are_what_was_seen_and_chosen():
         left = action[a["left"] : a["left"] + CARDS]
         assert hand.sum() == taken.sum() + left.sum() > 0
         assert np.all(left <= hand) and sample["points"] != 0
+
+
+def guest_games(guests, share, games=60, rules="play_only"):
+    """Sets of networks that each game's samples are of, and the points of a sample of each."""
+    rng = np.random.default_rng(4)
+    collector = Collector(PRESETS[rules], 1, 7, rng, guests, share)
+    nets, found, points = small_nets(rules), [], []
+    while len(found) < games:
+        samples = collector.step(nets, RANDOMLY)
+        if len(samples):
+            found.append(frozenset(samples["net"].tolist()) & {0, 1, 2})
+            points.append(samples["points"][-1])
+    return found, np.array(points)
+
+
+@pytest.mark.parametrize("rules", ["play_only", "happy"])
+def test_guests_take_one_side(rules):
+    """Of a game with a guest, choices of one side alone are learned; random play loses to it."""
+    found, points = guest_games("greedy", 1.0, rules=rules)
+    sides = [bool(f & {0}) + 2 * bool(f & {1, 2}) for f in found if f]
+    assert set(sides) == {1, 2} and (points < 0).mean() > 0.7
+    found, _ = guest_games("greedy", 0.4, rules=rules)
+    both = np.mean([f > {0} for f in found])
+    assert 0.3 < both < 0.85
+    found, points = guest_games("", 1.0, rules=rules)
+    assert np.mean([f > {0} for f in found]) > 0.9
+
+
+def test_several_guests_take_turns():
+    """Each one of a list comes, for either side, and decides as it does alone."""
+    env = VecEnv(60, PRESETS["play_only"], 5)
+    guests = Guests("greedy,planner", 1.0, env.rules, 60, np.random.default_rng(1))
+    greedy, planner = (agents.load(name, env.rules) for name in ("greedy", "planner"))
+    differed = 0
+    for _ in range(12):
+        legal = env.legal()
+        who = guests.deciding(env.states)
+        assert set(who.tolist()) == {-1, 0, 1}
+        rows, ids = guests.act(env, legal, who)
+        assert sorted(rows.tolist()) == np.flatnonzero(who >= 0).tolist()
+        choices = [agent.act(env.views(), legal) for agent in (greedy, planner)]
+        assert np.array_equal(ids, np.array(choices)[who[rows], rows])
+        differed += int((choices[0] != choices[1]).sum())
+        env.step(choices[0])
+    assert differed > 20
 
 
 def test_exploration_is_random_and_its_absence_is_not():

@@ -120,6 +120,19 @@ def test_equal_seeds_give_equal_bits(finished, inline, tmp_path):
     assert one["decisions"] == same["decisions"] and one["games"] == same["games"]
 
 
+def test_guests_and_samples_drawn_often(inline, tmp_path):
+    """Drawn often, samples of fewer games are enough; config.json keeps what was asked for."""
+    line = [*DETERMINISTIC, *TINY, "--dmc.block", 32, "--dmc.guests", "planner"]
+    decisions = []
+    for reuse in (1, 8):
+        out = tmp_path / str(reuse)
+        assert inline("--out", out, *line, "--dmc.reuse", reuse) == 0
+        decisions.append(check_summary(out, "play_only", 4)["decisions"])
+    assert decisions[1] < decisions[0]
+    config = json.loads((out / "config.json").read_text())
+    assert config["dmc"]["guests"] == "planner" and config["dmc"]["reuse"] == 8
+
+
 def test_a_room_with_calling(inline, tmp_path):
     out = tmp_path / "calling"
     line = ["--rules", "qq_classic", "--updates", 3, "--dmc.workers", 1, "--out", out, *TINY]
@@ -282,6 +295,9 @@ def test_200_updates_are_equal_to_the_bit(tmp_path):
         (["--dmc.objective", "gold"], "wp, adp or mixed"),
         (["--dmc.block", "0"], "--dmc.block"),
         (["--dmc.score-weight", "-1"], "--dmc.score-weight"),
+        (["--dmc.reuse", "0"], "--dmc.reuse"),
+        (["--dmc.guests", "nobody"], "--dmc.guests"),
+        (["--dmc.guests", "planner", "--dmc.guest-games", "2"], "--dmc.guest-games"),
         (["--init-from", "nothing.pt"], "nothing.pt: no such file"),
         (["--init-from", "nothing.pt", "--resume"], "--init-from"),
     ],

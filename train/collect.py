@@ -16,6 +16,7 @@ from ddz_env.scoring import QUARTERS
 from ddz_env.state import MAX_HISTORY, Phase
 from ddz_env.vector import VecEnv
 from ddz_env.view import VIEW, cut_views
+from train.guests import Guests
 from train.samples import SAMPLE, keep
 
 BEFORE = len(ROLES)
@@ -66,12 +67,23 @@ class Collector:
         rules: the room.
         games: in flight.
         seed: of the deals.
-        rng: of the exploration.
+        rng: of the exploration, and of who the guests are.
+        guests: specs of agents that take one side of some games, with commas between.
+        guest_games: share of the games that have one.
     """
 
-    def __init__(self, rules: RuleSet, games: int, seed: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        rules: RuleSet,
+        games: int,
+        seed: int,
+        rng: np.random.Generator,
+        guests: str = "",
+        guest_games: float = 0.0,
+    ) -> None:
         self.env = VecEnv(games, rules, seed)
         self.rng = rng
+        self._guests = Guests(guests, guest_games, rules, games, rng)
         self.counts = dict.fromkeys(
             ("decisions", "games", "landlord_wins", "bombs", *_PHASES, *map(asked, _PHASES)), 0
         )
@@ -91,7 +103,11 @@ class Collector:
         actions = legal.ids[legal.offsets[:-1]].astype(np.int64)
         free = np.diff(legal.offsets) > 1
         states = env.states
-        net = np.where(free, net_of(states["phase"], states["turn"], states["landlord"]), -1)
+        guest = np.where(free, self._guests.deciding(states), -1)
+        net = net_of(states["phase"], states["turn"], states["landlord"])
+        net = np.where(free & (guest < 0), net, -1)
+        theirs, ids = self._guests.act(env, legal, guest)
+        actions[theirs] = ids
         for k, role_net in enumerate(nets):
             rows = np.flatnonzero(net == k)
             if len(rows):
@@ -104,6 +120,7 @@ class Collector:
         done = env.step(actions)
         self.counts["decisions"] += len(actions)
         ended = [self._finish(i, landlord[i]) for i in np.flatnonzero(done)]
+        self._guests.invite(np.flatnonzero(done))
         return np.concatenate(ended) if ended else np.zeros(0, SAMPLE)
 
     def _choose(

@@ -101,7 +101,7 @@ class Run:
         self.clock = Clock(settings, elapsed)
         self.weights, self.averages = Weights(self.learner.nets), Weights(self.learner.average)
         arguments = (
-            config.net, settings.rooms, config.games, self.weights, self.averages,
+            config, settings.rooms, self.weights, self.averages,
             final_objective(config), self._key(),
         )  # fmt: skip
         ahead = 1 if settings.deterministic else 2
@@ -167,7 +167,8 @@ class Run:
 
     def _gather(self, how: Behaviour) -> None:
         """Play until there are samples for the next update."""
-        needed = self.config.batch * (self.learner.updates - self._first + 1)
+        drawn = self.config.batch * (self.learner.updates - self._first + 1)
+        needed = drawn / self.config.reuse
         block = np.zeros(self.config.block, SAMPLE)
         while min(w.added for w in self.windows[: len(ROLES)]) < needed and not self.halted:
             self.actors.go(how)

@@ -30,6 +30,8 @@ class DMCConfig:
     """Samples of each network in an update (a quarter of them of the choices before the play)."""
     window: int = 65536
     """Finished samples of each network that updates draw from."""
+    reuse: float = 1.0
+    """Times that a sample is drawn on average."""
     block: int = 2048
     """Samples that an actor hands over at a time."""
     lr: float = 7e-4
@@ -49,6 +51,11 @@ class DMCConfig:
     Choices before the play always go by points."""
     score_weight: float = 0.05
     """Weight of the loss of the points beside that of the chance of winning."""
+    guests: str = ""
+    """Agents that take one side of some games, with commas between: planner,greedy; none if empty.
+    Nothing is learned from what they choose."""
+    guest_games: float = 0.25
+    """Share of the games that have a guest, where there are any."""
     restart_every: int = 200
     """Updates after which games begin anew with --deterministic."""
     net: NetConfig = field(default_factory=NetConfig)

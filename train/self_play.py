@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 import agents
-from agents.dmc_net import NetConfig, make_nets
+from agents.dmc_net import make_nets
 from agents.inputs import FACTS, Inputs, largest_piece
 from agents.value_agent import ValueAgent, net_names
 from ddz_env.listed import Bits, Legal
@@ -16,6 +16,7 @@ from eval.games import condense
 from eval.match import play_deals, who_sits
 from train.actors import Player, Weights, end_without_parent
 from train.collect import Behaviour, Collector, added
+from train.learner import DMCConfig
 from train.samples import SAMPLE
 
 
@@ -35,9 +36,8 @@ class SelfPlay(Player):
     """Plays the rooms of a run.
 
     Args:
-        net: sizes of the networks.
-        rooms: the rooms, which share the games.
-        games: in flight in this process.
+        config: of the algorithm.
+        rooms: the rooms, which share the games in flight.
         weights: the newest, of those that learn.
         average: the averaged ones, which are evaluated.
         objective: of the agent that is evaluated.
@@ -47,20 +47,19 @@ class SelfPlay(Player):
 
     def __init__(
         self,
-        net: NetConfig,
+        config: DMCConfig,
         rooms: tuple[RuleSet, ...],
-        games: int,
         weights: Weights,
         average: Weights,
         objective: str,
         seed: int,
         rank: int,
     ) -> None:
-        names = net_names(rooms)
+        names, net = net_names(rooms), config.net
         self.nets, self._average = make_nets(net, names).eval(), make_nets(net, names).eval()
         self._weights, self._averages = weights, average
         self._version = -1
-        self._rooms, self._games, self._rank = rooms, games, rank
+        self._rooms, self._config, self._rank = rooms, config, rank
         self._agent = ValueAgent(self._average, rooms, objective)
         self._former: dict[str, int] = {}
         self.collectors: list[Collector] = []
@@ -80,13 +79,16 @@ class SelfPlay(Player):
         """Begin new games, as a function of a seed alone."""
         self._former = self.counts
         key = np.random.SeedSequence([seed, self._rank])
-        n = len(self._rooms)
-        sizes = [self._games * (k + 1) // n - self._games * k // n for k in range(n)]
+        n, config = len(self._rooms), self._config
+        sizes = [config.games * (k + 1) // n - config.games * k // n for k in range(n)]
         self.collectors = [
-            Collector(room, max(size, 1), int(part.generate_state(1, np.uint64)[0] >> 1), rng)
+            Collector(
+                room, max(size, 1), int(part.generate_state(1, np.uint64)[0] >> 1), rng,
+                config.guests, config.guest_games,
+            )
             for room, size, part in zip(self._rooms, sizes, key.spawn(n), strict=True)
             for rng in [np.random.default_rng(part)]
-        ]
+        ]  # fmt: skip
         self._left = np.zeros(0, SAMPLE)
 
     @property

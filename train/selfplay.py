@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import torch
 import tyro
 
+import agents
 from agents.base import AgentError
 from ddz_env.errors import DdzError
 from ddz_env.rooms import load_rules
@@ -75,15 +76,17 @@ def check_numbers(command: Command) -> None:
     parts: list[tuple[str, float, float]] = [
         ("--minutes", command.minutes, 1e6),
         ("--eval-minutes", command.eval_minutes, 1e6),
+        ("--dmc.reuse", config.reuse, 100.0),
         ("--dmc.lr", config.lr, 1.0),
         ("--dmc.lr-end", config.lr_end, 1.0),
         ("--dmc.explore", config.explore, 1.0),
         ("--dmc.explore-end", config.explore_end, 1.0),
         ("--dmc.average", config.average, 1.0),
+        ("--dmc.guest-games", config.guest_games, 1.0),
         ("--dmc.score-weight", config.score_weight, 100.0),
     ]
     for name, value, high in parts:
-        zero = name.startswith("--dmc.") and name != "--dmc.lr"
+        zero = name.startswith("--dmc.") and name not in ("--dmc.lr", "--dmc.reuse")
         if not (0 < value <= high or (zero and value == 0)):
             raise DdzError(f"{name}: expected a number above 0 and up to {high:g}, got {value}")
 
@@ -132,6 +135,12 @@ def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
         trainer.read_checkpoint(command.init_from)
     device = check_device(command.device)
     rooms = check_rooms(command.rules, command.set)
+    for room in rooms:
+        for guest in filter(None, command.dmc.guests.split(",")):
+            try:
+                agents.load(guest, room)
+            except AgentError as error:
+                raise DdzError(f"--dmc.guests: {error}") from None
     seed = check_seed(1 if command.seed is None else command.seed)
     name = f"{command.algo}-{'+'.join(r.name for r in rooms)}-{time.strftime('%m%d-%H%M%S')}"
     out, config = command.out or Path("runs") / name, command.dmc

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     config, rooms = DMCConfig(workers=1), (PRESETS["play_only"],)
     learner = Learner(config, net_names(rooms), 0)
     weights = Weights(learner.nets)
-    player = SelfPlay(config.net, rooms, config.games, weights, weights, "wp", 1, 0)
+    player = SelfPlay(config, rooms, weights, weights, "wp", 1, 0)
     windows = [Window(config.window) for _ in learner.names]
     rng, how = np.random.default_rng(0), Behaviour(config.explore, False)
 
