@@ -136,7 +136,11 @@ def test_guests_and_samples_drawn_often(inline, tmp_path):
 def test_a_room_with_calling(inline, tmp_path):
     out = tmp_path / "calling"
     line = ["--rules", "qq_classic", "--updates", 3, "--dmc.workers", 1, "--out", out, *TINY]
-    assert inline(*line) == 0
+    assert inline(*line, "--keep", 1e-4, 900) == 0
+    kept = read_checkpoint(out / "minute-0.0001.pt")  # the player alone, of that moment
+    assert "learner" not in kept and plays(out / "minute-0.0001.pt", "qq_classic")
+    assert 0 < kept["elapsed"] <= read_checkpoint(out / "last.pt")["elapsed"]
+    assert len(list(out.glob("minute-*"))) == 1
     summary = check_summary(out, "qq_classic", 3)
     assert all("score" in result for result in summary["evaluation"].values())
     assert plays(out / "last.pt", "qq_classic")
@@ -280,6 +284,7 @@ def test_200_updates_are_equal_to_the_bit(tmp_path):
         (["--minutes", "0"], "--minutes"),
         (["--minutes", "nan"], "--minutes"),
         (["--eval-minutes", "-1"], "--eval-minutes"),
+        (["--keep", "1", "0"], "--keep"),
         (["--updates", "0"], "--updates"),
         (["--eval-deals", "0"], "--eval-deals"),
         (["--final-deals", "0"], "--final-deals"),

@@ -24,7 +24,7 @@ SHIPPED = [path.stem for path in shipped()]
 def run(tmp_path):
     """The folder of a finished run."""
     folder = tmp_path / "run"
-    save_checkpoint(folder / "last.pt", fresh(elapsed=60.0, learner={}))
+    save_checkpoint(folder / "last.pt", fresh(elapsed=60.0, counts={}, learner={}))
     (folder / "config.json").write_text(json.dumps({"command": "python train/selfplay.py"}))
     summary = {"version": "0", "minutes": 1.0, "evaluation": {}, "curve": [], "rules": "play_only"}
     (folder / "summary.json").write_text(json.dumps(summary))

@@ -44,11 +44,26 @@ class RunSettings:
     """Measure progress in updates only, so that equal seeds give equal bits."""
     device: str
     """Where networks learn: cpu or cuda; they play on the CPU."""
+    keep: tuple[float, ...] = ()
+    """Minutes after which the averaged player is kept, for curves; ascending."""
 
     @property
     def name(self) -> str:
         """The rooms' names."""
         return "+".join(room.name for room in self.rooms)
+
+
+PLAYER = (
+    "format", "rooms", "schema", "schema_hash", "facts_hash", "net", "objective", "elapsed",
+    "counts",
+)  # fmt: skip
+"""What of a checkpoint is kept beside the averaged weights when it need only play."""
+
+
+def player_of(data: dict[str, Any]) -> dict[str, Any]:
+    """A checkpoint's averaged player alone, in half precision."""
+    half = {name: value.to(torch.float16) for name, value in data["average"].items()}
+    return {name: data[name] for name in PLAYER} | {"average": half}
 
 
 def save_checkpoint(path: Path, data: dict[str, Any]) -> None:
@@ -88,6 +103,7 @@ class Clock:
         self.settings = settings
         self._begin = time.monotonic() - elapsed
         self._evaluated = elapsed
+        self._kept = elapsed
 
     @property
     def elapsed(self) -> float:
@@ -108,3 +124,10 @@ class Clock:
             return False
         self._evaluated = self.elapsed
         return True
+
+    def to_keep(self) -> list[float]:
+        """The minutes of `--keep` that have passed since it was last asked."""
+        now = self.elapsed
+        due = [m for m in self.settings.keep if self._kept < 60 * m <= now]
+        self._kept = now
+        return due

@@ -24,6 +24,7 @@ Result to expect on two cores: docs/training.md.
 """
 
 import signal
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
@@ -44,6 +45,7 @@ from train.common import (
     OPPONENTS,
     Clock,
     RunSettings,
+    player_of,
     save_checkpoint,
 )
 from train.learner import DMCConfig, Learner
@@ -152,6 +154,8 @@ class Run:
                 self._save(self.settings.out / "last.pt")
                 if updates > self._first:
                     self._restart()
+        for minutes in self.clock.to_keep():
+            self._try_to_save(f"minute-{minutes:g}.pt", player_of)
         ended = self.halted or self.clock.done(updates) >= 1
         if self.clock.evaluation_due() or (ended and not self.halted):
             self._evaluate()
@@ -248,15 +252,15 @@ class Run:
             self.best = mean
             self._try_to_save("best.pt")
 
-    def _try_to_save(self, name: str) -> None:
+    def _try_to_save(self, name: str, part: Callable[[Any], Any] = lambda data: data) -> None:
         """Save, or say why not and train on: the disk may have room by the next time."""
         try:
-            self._save(self.settings.out / name)
+            self._save(self.settings.out / name, part)
         except OSError as error:
             self.report.warn(f"{self.settings.out / name} not saved: {error.strerror}; training on")
 
-    def _save(self, path: Path) -> None:
-        """Write a checkpoint: what plays, and what a resumed run needs."""
+    def _save(self, path: Path, part: Callable[[Any], Any] = lambda data: data) -> None:
+        """Write a checkpoint, or a part of it: what plays, and what a resumed run needs."""
         data = header(self.settings.rooms, self.config.net, final_objective(self.config)) | {
             "average": self.learner.average.state_dict(),
             "learner": self.learner.state_dict(),
@@ -268,7 +272,7 @@ class Run:
             "history": self.history,
             "counts": self.counts(),
         }
-        save_checkpoint(path, data)
+        save_checkpoint(path, part(data))
 
     def _close(self) -> None:
         """The closing evaluation of a completed run; a stopped one says how to go on."""

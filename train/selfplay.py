@@ -57,6 +57,8 @@ class Command:
     """Deals of an evaluation on the way, against each opponent."""
     final_deals: int = 4000
     """Deals of the closing evaluation, against each opponent."""
+    keep: tuple[float, ...] = ()
+    """Minutes after which the player is kept as minute-N.pt, for eval/curve.py: --keep 1 3 10."""
     dmc: trainer.DMCConfig = dataclasses.field(default_factory=trainer.DMCConfig)
     """Settings of dmc."""
 
@@ -76,6 +78,7 @@ def check_numbers(command: Command) -> None:
     parts: list[tuple[str, float, float]] = [
         ("--minutes", command.minutes, 1e6),
         ("--eval-minutes", command.eval_minutes, 1e6),
+        *(("--keep", minutes, 1e6) for minutes in command.keep),
         ("--dmc.reuse", config.reuse, 100.0),
         ("--dmc.lr", config.lr, 1.0),
         ("--dmc.lr-end", config.lr_end, 1.0),
@@ -160,6 +163,7 @@ def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
         final_deals=command.final_deals,
         deterministic=command.deterministic,
         device=device,
+        keep=tuple(sorted(command.keep)),
     )
     return settings, config
 

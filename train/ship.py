@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import tyro
 
 from agents.dmc import WEIGHTS, read_checkpoint
 from ddz_env.errors import DdzError
 from eval.cli import guarded, save_json
-from train.common import save_checkpoint
-
-KEPT = ("format", "rooms", "schema", "schema_hash", "facts_hash", "net", "objective", "elapsed")
+from train.common import player_of, save_checkpoint
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,7 @@ def ship(command: Command) -> tuple[Path, Path]:
         parts[name] = json.loads(path.read_text())
     summary = parts["summary"]
     weights, notes = (command.out / f"{command.name}.{kind}" for kind in ("pt", "json"))
-    half = {name: value.to(torch.float16) for name, value in data["average"].items()}
-    save_checkpoint(weights, {name: data[name] for name in KEPT} | {"average": half})
+    save_checkpoint(weights, player_of(data))
     known = {
         "file": weights.name,
         "sha256": hashlib.sha256(weights.read_bytes()).hexdigest(),
