@@ -40,6 +40,7 @@ from ddz_env.state import STATE
 from ddz_env.vector import VecEnv
 from eval.cli import check_folder, command_line, guarded, save_json, versions
 from eval.leads import measure as measure_leads
+from eval.networks import PLAYS, dmc_decision, douzero_network
 from eval.processes import starts, two_processes
 
 Round = Callable[[float], float]
@@ -192,6 +193,12 @@ def dmc_train() -> Round | None:
     return play
 
 
+def decision(make: Callable[[], Callable[[], int] | None]) -> Round | None:
+    """Decisions of a network, one at a time; None without torch."""
+    advance = make()
+    return None if advance is None else timed(advance)
+
+
 def openspiel(observe: bool) -> Round | None:
     """OpenSpiel's Python loop, with or without its observation tensor."""
     try:
@@ -245,6 +252,8 @@ ROWS: dict[str, tuple[str, Callable[[], Round | None]]] = {
     "one_seat": ("one seat against greedy", one_seat),
     "one_seat_vector": ("64 seats against greedy", one_seat_vector),
     "dmc_train": ("DMC self-play and learning", dmc_train),
+    "dmc_decision": (f"DMC decides, {PLAYS} plays", partial(decision, dmc_decision)),
+    "douzero_network": (f"DouZero's network, {PLAYS} plays", partial(decision, douzero_network)),
     "openspiel_legal": ("OpenSpiel in Python, rules", lambda: openspiel(False)),
     "openspiel_obs": ("OpenSpiel in Python, floats", lambda: openspiel(True)),
     "rlcard_env": ("RLCard env.step", rlcard_env),
