@@ -133,7 +133,7 @@ class ValueAgent:
                 choice[rows] = self._greedy.act(views[rows], legal.take(rows))
                 continue
             adp = self.objective == "adp" or k == len(ROLES)
-            lists = legal.take(rows)
+            lists = legal.part(0, len(net)) if len(rows) == len(net) else legal.take(rows)
             for begin, end in pieces(lists.offsets):
                 part = rows[begin:end]
                 inputs = self._reader.read(views[part], lists.take(np.arange(begin, end)))

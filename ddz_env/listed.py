@@ -18,6 +18,11 @@ class Legal(NamedTuple):
         within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
         return Legal(offsets, self.ids[np.repeat(self.offsets[:-1][rows], sizes) + within])
 
+    def part(self, begin: int, end: int) -> "Legal":
+        """The lists of rows `begin` to `end` - 1, without a copy of the ids."""
+        first, last = self.offsets[begin], self.offsets[end]
+        return Legal(self.offsets[begin : end + 1] - first, self.ids[first:last])
+
 
 class Bits(NamedTuple):
     """The ones of a batch of features: those of row i are `bits[offsets[i]:offsets[i + 1]]`."""

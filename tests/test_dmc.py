@@ -183,7 +183,7 @@ def test_losses_and_gradients_are_those_of_matrix_products(more):
         atol=1e-5,
     )
     double = copy.deepcopy(net).double()
-    chance, points, predicted = losses_of(net, batch, CPU)
+    chance, points, _, predicted, _ = losses_of(net, batch, CPU)
     (chance + points).backward()
     out = dense_outputs(double, inputs)
     won, size = batch.points > 0, batch.points.abs().double()

@@ -34,6 +34,7 @@ VARIANTS = {
     "larger network": "--dmc.net.hidden 1024 --dmc.net.state 512 --dmc.net.head 256",
     "no averaging": "--dmc.average 0",
     "smaller batch": "--dmc.batch 512",
+    "with a critic": "--dmc.critic 256",
     "samples used twice": "--dmc.reuse 2",
 }
 """Options that each variant adds to the default settings."""

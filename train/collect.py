@@ -113,7 +113,7 @@ class Collector:
             if len(rows):
                 lists = legal.take(rows)
                 for begin, end in pieces(lists.offsets):
-                    part = lists.take(np.arange(begin, end))
+                    part = lists.part(begin, end)
                     actions[rows[begin:end]] = self._choose(k, role_net, rows[begin:end], part, how)
         self._count_choices(actions, free)
         landlord = states["landlord"].astype(np.int64)
@@ -141,9 +141,17 @@ class Collector:
         kept = np.flatnonzero((self._count[rows] < MOST_CHOICES) & (inputs.sure < 0))
         slots = rows * MOST_CHOICES + self._count[rows]
         keep(self._samples, slots[kept], k, inputs, kept, chosen[kept])
+        self._samples["hands"][slots[kept]] = self._hands(rows[kept], seats[kept])
         self._seat[slots[kept]] = seats[kept]
         self._count[rows[kept]] += 1
         return legal.ids[chosen].astype(np.int64)
+
+    def _hands(self, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        """All hands, from that of a seat on, and the bottom cards: packed, `uint64[n, 4]`."""
+        states = self.env.states
+        order = (seats[:, None] + np.arange(3)) % 3
+        hands = np.take_along_axis(states["hands"][rows], order, axis=1)
+        return np.column_stack([hands, states["bottom"][rows]])
 
     def _count_choices(self, actions: np.ndarray, free: np.ndarray) -> None:
         """Count bombs, and who said yes to what."""

@@ -193,7 +193,7 @@ class Run:
         out: list[Batch | None] = []
         for name, window in zip(self.learner.names, self.windows, strict=True):
             n = max(self.config.batch // 4, 1) if name == BEFORE else self.config.batch
-            out.append(window.draw(n, self.rng) if window.added else None)
+            out.append(window.draw(n, self.rng, self.config.critic > 0) if window.added else None)
         return out
 
     def counts(self) -> dict[str, int]:

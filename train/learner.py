@@ -1,7 +1,7 @@
 """What DMC learns with: its settings, the losses, the networks with their average and optimiser."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -10,6 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from agents.base import AgentError
 from agents.dmc_net import NetConfig, make_nets
+from train.critic import make_critics
 from train.samples import Batch
 
 MOST_RATIO = 8.0
@@ -56,6 +57,8 @@ class DMCConfig:
     Nothing is learned from what they choose."""
     guest_games: float = 0.25
     """Share of the games that have a guest, where there are any."""
+    critic: int = 0
+    """Width of the critics that see all hands in training and take out luck; 0 for none."""
     restart_every: int = 200
     """Updates after which games begin anew with --deterministic."""
     net: NetConfig = field(default_factory=NetConfig)
@@ -72,14 +75,40 @@ def score_loss(log_points: Tensor, points: Tensor) -> Tensor:
     return slope - slope.detach() + log_points.detach() + ratio
 
 
-def losses_of(net: nn.Module, batch: Batch, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """Loss of the chance, loss of the points, and the chances, of a batch."""
+class Losses(NamedTuple):
+    """What a batch says of a network."""
+
+    chance: Tensor
+    """Cross-entropy of the chance of winning; against targets without luck if there is a critic."""
+    points: Tensor
+    """Gamma deviance of the points."""
+    critic: Tensor | None
+    predicted: Tensor
+    """Chances of winning, `float32[n]`."""
+    explained: float
+    """Share of the spread of results that the critic takes away."""
+
+
+def losses_of(
+    net: nn.Module, batch: Batch, device: torch.device, critic: nn.Module | None = None
+) -> Losses:
+    """Losses of a batch, and the chances it predicts."""
     points = batch.points.to(device)
-    out = net.score(net.embed(batch.state), batch.actions, batch.facts.to(device))  # [n, 3]
+    embedded = net.embed(batch.state)
+    out = net.score(embedded, batch.actions, batch.facts.to(device))  # [n, 3]
     won = points > 0
-    chance = binary_cross_entropy_with_logits(out[:, 0], won.float())
+    target, extra, explained = won.float(), None, 0.0
+    if critic is not None:
+        luck = critic.luck(batch.state, batch.hands, embedded, target)
+        target, extra, explained = target + luck.adjustment, luck.loss, luck.explained
+    chance = binary_cross_entropy_with_logits(out[:, 0], target)
     expected = torch.where(won, out[:, 1], out[:, 2])
-    return chance, score_loss(expected, points.abs()).mean(), out[:, 0].detach().sigmoid()
+    loss = score_loss(expected, points.abs()).mean()
+    predicted = out[:, 0].detach().sigmoid()
+    if critic is not None:
+        spread = (won.float() - predicted).square().mean()
+        explained = 1 - ((target - predicted).square().mean() / spread.clamp(min=1e-6)).item()
+    return Losses(chance, loss, extra, predicted, explained)
 
 
 def calibration_error(chance: np.ndarray, won: np.ndarray) -> float:
@@ -114,7 +143,10 @@ class Learner:
         self.nets = make_nets(config.net, names).to(self.device)
         self.average = make_nets(config.net, names).to(self.device)
         self.average.load_state_dict(self.nets.state_dict())
+        self.critics = make_critics(config.critic, config.net, names if config.critic else ())
+        self.critics.to(self.device)
         learned = [p for p in self.nets.parameters() if p.requires_grad]
+        learned += self.critics.parameters()
         self.optimiser = torch.optim.Adam(learned, lr=config.lr, fused=True)
         self.updates = 0
         self.metrics: dict[str, float] = {}
@@ -123,15 +155,21 @@ class Learner:
     def update(self, batches: list[Batch | None], lr: float) -> None:
         """One step on a batch of each network, None for one without samples yet."""
         self.optimiser.zero_grad(set_to_none=True)
-        for name, net, batch in zip(self.names, self.nets, batches, strict=True):
+        critics = self.critics if self.config.critic else [None] * len(self.names)
+        for name, net, critic, batch in zip(self.names, self.nets, critics, batches, strict=True):
             if batch is None:
                 continue
-            chance, points, predicted = losses_of(net, batch, self.device)
-            (chance + self.config.score_weight * points).backward()
-            self.metrics[f"loss/chance_{name}"] = chance.item()
-            self.metrics[f"loss/points_{name}"] = points.item()
+            found = losses_of(net, batch, self.device, critic)
+            loss = found.chance + self.config.score_weight * found.points
+            if found.critic is not None:
+                loss = loss + found.critic
+                self.metrics[f"loss/critic_{name}"] = found.critic.item()
+                self.metrics[f"critic/explained_{name}"] = found.explained
+            loss.backward()
+            self.metrics[f"loss/chance_{name}"] = found.chance.item()
+            self.metrics[f"loss/points_{name}"] = found.points.item()
             won = (batch.points > 0).numpy().astype(np.float64)
-            error = calibration_error(predicted.cpu().numpy(), won)
+            error = calibration_error(found.predicted.cpu().numpy(), won)
             self.metrics[f"calibration/{name}"] = error
         for group in self.optimiser.param_groups:
             group["lr"] = lr
@@ -174,6 +212,7 @@ class Learner:
         return {
             "nets": self.nets.state_dict(),
             "average": self.average.state_dict(),
+            "critics": self.critics.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "updates": self.updates,
         }
@@ -182,5 +221,6 @@ class Learner:
         """Go on from `state_dict`."""
         self.nets.load_state_dict(data["nets"])
         self.average.load_state_dict(data["average"])
+        self.critics.load_state_dict(data.get("critics", {}))
         self.optimiser.load_state_dict(data["optimiser"])
         self.updates = data["updates"]

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from agents.inputs import FACTS, Inputs
 from ddz_env._jit import njit
-from ddz_env.features import MAX_ACTION_BITS, MAX_STATE_BITS
+from ddz_env.cards import DECK_SIZE
+from ddz_env.features import CARDS, MAX_ACTION_BITS, MAX_STATE_BITS, put_cards
 from ddz_env.listed import Bits
 from ddz_env.vector import T_ROWS
 
@@ -18,12 +19,14 @@ SAMPLE = np.dtype(
         ("state", "<u2", 1 + MAX_STATE_BITS),  # number of ones of the state, then the ones
         ("action", "<u2", 1 + MAX_ACTION_BITS),  # the same of the action that was chosen
         ("facts", "<f2", FACTS),  # its facts
+        ("hands", "<u8", 4),  # what the seat may not know: all hands from its own on, bottom cards
         ("points", "<f4"),  # points of the seat in the deal, once it is over
         ("net", "<u2"),  # the network that chose
     ]
 )
 """A choice, 1 KB."""
 
+MAX_HANDS_BITS = DECK_SIZE + 3
 _FIELD = types.Array(types.uint16, 2, "A")
 _OFFSETS, _BITS = types.int64[::1], types.uint16[::1]
 
@@ -52,6 +55,17 @@ def load(rows, index, offsets, bits):
     return n
 
 
+@njit([types.int64(types.Array(types.uint64, 2, "A"), T_ROWS, _OFFSETS, _BITS)])
+def load_hands(hands, index, offsets, bits):
+    """The ones of the hands of samples `index`, one after another; the number of ones."""
+    n = 0
+    for i in range(index.shape[0]):
+        for k in range(hands.shape[1]):
+            n = put_cards(hands[index[i], k], CARDS * k, bits, n)
+        offsets[i + 1] = n
+    return n
+
+
 def keep(
     samples: np.ndarray,
     slots: np.ndarray,
@@ -74,6 +88,7 @@ class Batch(NamedTuple):
     actions: Bits
     facts: Tensor  # float32[n, FACTS]
     points: Tensor  # float32[n], of the seat in the deal
+    hands: Bits | None = None  # all hands, for the critic; None without one
 
 
 class Window:
@@ -92,8 +107,8 @@ class Window:
         self.samples[index[-self.size :]] = samples[-self.size :]
         self.added += n
 
-    def draw(self, n: int, rng: np.random.Generator) -> Batch:
-        """A random batch."""
+    def draw(self, n: int, rng: np.random.Generator, critic: bool = False) -> Batch:
+        """A random batch, with all hands for a critic."""
         index = rng.integers(0, min(self.added, self.size), n)
         lists = []
         for name, most in (("state", MAX_STATE_BITS), ("action", MAX_ACTION_BITS)):
@@ -101,7 +116,11 @@ class Window:
             load(self.samples[name], index, offsets, bits)
             lists.append(Bits(offsets, bits))
         facts = torch.from_numpy(self.samples["facts"][index].astype(np.float32))
-        return Batch(*lists, facts, torch.from_numpy(self.samples["points"][index]))
+        hands = None
+        if critic:
+            hands = Bits(np.zeros(n + 1, np.int64), np.zeros(n * MAX_HANDS_BITS, np.uint16))
+            load_hands(self.samples["hands"], index, *hands)
+        return Batch(*lists, facts, torch.from_numpy(self.samples["points"][index]), hands)
 
 
 def share_out(samples: np.ndarray, windows: list[Window]) -> None:

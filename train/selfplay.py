@@ -72,6 +72,8 @@ def check_numbers(command: Command) -> None:
         whole["--dmc." + name.replace("_", "-")] = getattr(config, name)
     for name in ("hidden", "state", "head"):
         whole["--dmc.net." + name] = getattr(config.net, name)
+    if config.critic < 0:
+        raise DdzError(f"--dmc.critic: expected a whole number from 0, got {config.critic}")
     for name, number in whole.items():
         if number is not None and number < 1:
             raise DdzError(f"{name}: expected a whole number from 1, got {number}")

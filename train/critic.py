@@ -1,0 +1,92 @@
+"""A critic that sees all hands takes luck out of what choices are judged by; for training only.
+
+Whether a deal is won is mostly the luck of hands that the seat can't see. With all hands f at the
+time of a choice, a critic C(f) says how likely the side wins, and a head V(s) on the network's own
+embedding what C is on average for what the seat sees. The network then learns
+
+    won - C(f) + V(s)    instead of    won.
+
+The mean is the same for every choice, whatever C is: choices depend on what the seat sees alone,
+so that C(f) - V(s), which does not depend on the choice, is 0 on average. The spread is that of
+won - C(f), which a good critic makes small. So nothing is bootstrapped and a bad critic does no
+harm but noise. (A control variate; the luck adjustment of `eval`-style duplicate play, learned.)
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from agents.dmc_net import NetConfig, sum_of_rows
+from ddz_env.features import CARDS, STATE_SIZE
+from ddz_env.listed import Bits
+
+HANDS = 4
+"""Sets of cards beside the state: all hands, own, next and previous, and the bottom cards."""
+TOP = 64
+"""Width of the layers below the two chances."""
+
+
+class Luck(NamedTuple):
+    """What a critic and the network's own guess of it say of a batch."""
+
+    adjustment: Tensor
+    """V(s) - C(f), to be added to 1 for a deal that was won and 0 for one that was lost."""
+    loss: Tensor
+    """Of both."""
+    explained: float
+    """Share of the spread of results around V that C takes away, at most 1."""
+
+
+class Critic(nn.Module):
+    """The critic of one network, and its guess.
+
+    Args:
+        width: of the critic's first layer.
+        net: sizes of the network.
+    """
+
+    def __init__(self, width: int, net: NetConfig) -> None:
+        super().__init__()
+        # About 130 and 40 ones a row: unit variance after the sums.
+        self.state_in = nn.Parameter(torch.randn(STATE_SIZE, width) / 170**0.5)
+        self.hands_in = nn.Parameter(torch.randn(HANDS * CARDS, width) / 170**0.5)
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.top = nn.Sequential(nn.Linear(width, TOP), nn.ReLU(), nn.Linear(TOP, 1))
+        embedded = net.hidden if net.joint else net.state
+        self.embedded_in = nn.Linear(embedded, width)
+        self.guess = nn.Sequential(
+            nn.ReLU(), nn.Linear(embedded, TOP), nn.ReLU(), nn.Linear(TOP, 1)
+        )
+
+    def forward(self, state: Bits, hands: Bits, embedded: Tensor) -> Tensor:
+        """Logit of the chance of winning, less that of the guess: `float32[B]`."""
+        hidden = sum_of_rows(state, self.state_in) + sum_of_rows(hands, self.hands_in) + self.bias
+        hidden = hidden + self.embedded_in(torch.relu(embedded.detach()))
+        return self.top(torch.relu(hidden)).squeeze(1)
+
+    def luck(self, state: Bits, hands: Bits, embedded: Tensor, won: Tensor) -> Luck:
+        """What to learn from, and what to learn with.
+
+        Args:
+            state: what the seats saw.
+            hands: all hands, as bits of `HANDS` sets of cards.
+            embedded: the network's embedding of the states, `float32[B, width]`.
+            won: 1 or 0, `float32[B]`.
+        """
+        guess = self.guess(embedded).squeeze(1)
+        logit = self(state, hands, embedded) + guess.detach()
+        known = logit.detach().sigmoid()
+        loss = binary_cross_entropy_with_logits(logit, won)
+        loss = loss + binary_cross_entropy_with_logits(guess, known)
+        expected = guess.detach().sigmoid()
+        spread = (won - expected).square().mean()
+        explained = 1 - (won - known).square().mean() / spread.clamp(min=1e-6)
+        return Luck(expected - known, loss, explained.item())
+
+
+def make_critics(width: int, net: NetConfig, names: Sequence[str]) -> nn.ModuleList:
+    """A critic for each network."""
+    return nn.ModuleList(Critic(width, net) for _ in names)
