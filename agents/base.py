@@ -122,12 +122,13 @@ REGISTRY: dict[str, Callable[[str | None], Agent]] = {
     "search": _lazy("agents.search", "from_spec"),
     "rlcard_rule": _lazy("agents.rlcard_rule", "from_spec"),
     "dmc": _lazy("agents.dmc", "from_spec"),
+    "ppo": _lazy("agents.ppo", "from_spec"),
     "onnx": _lazy("agents.onnx_agent", "from_spec"),
 }
 """Makers of agents by name; each gets what follows the colon of a spec, None without one."""
 
 
-_STATELESS = ("random", "greedy", "trustee", "planner", "rlcard_rule", "dmc", "onnx")
+_STATELESS = ("random", "greedy", "trustee", "planner", "rlcard_rule", "dmc", "ppo", "onnx")
 """Agents of the registry whose choices depend on nothing but the view."""
 
 

@@ -5,19 +5,16 @@ weights of the room.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
+from agents import checkpoints
 from agents.base import AgentError
+from agents.checkpoints import rooms_of
 from agents.dmc_net import NetConfig, make_nets
-from agents.inputs import FACTS_HASH
 from agents.value_agent import OBJECTIVES, ValueAgent, net_names
-from ddz_env.features import SCHEMA_NAME, schema_hash
 from ddz_env.listed import Legal
 from ddz_env.rules import RuleSet
 
@@ -28,36 +25,16 @@ WEIGHTS = Path(__file__).parent / "weights"
 
 def header(rooms: tuple[RuleSet, ...], net: NetConfig, objective: str) -> dict[str, Any]:
     """What a checkpoint says of itself."""
-    return {
-        "format": FORMAT,
-        "rooms": [asdict(room) for room in rooms],
-        "schema": SCHEMA_NAME,
-        "schema_hash": schema_hash(),
-        "facts_hash": FACTS_HASH,
-        "net": asdict(net),
-        "objective": objective,
-    }
+    return checkpoints.header(FORMAT, rooms, net, objective)
 
 
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
     """A checkpoint of this trainer, checked.
 
     Raises:
-        AgentError: no such file, not a checkpoint, or of another format or schema (both named).
+        AgentError: as `checkpoints.read`.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise AgentError(f"checkpoint {path}: no such file; train one with train/selfplay.py")
-    keys = ("format", "schema", "schema_hash", "facts_hash")
-    try:
-        data = torch.load(path, map_location="cpu", weights_only=True)
-        found = tuple(data.get(key) for key in keys)
-    except Exception as error:
-        raise AgentError(f"checkpoint {path}: not a checkpoint of this project") from error
-    want = FORMAT, SCHEMA_NAME, schema_hash(), FACTS_HASH
-    if found != want:
-        raise AgentError(f"checkpoint {path}: made for {found}, this version reads {want}")
-    return data
+    return checkpoints.read(path, FORMAT)
 
 
 def from_checkpoint(path: str | Path, objective: str | None = None) -> ValueAgent:
@@ -75,11 +52,6 @@ def from_checkpoint(path: str | Path, objective: str | None = None) -> ValueAgen
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise AgentError(f"checkpoint {path}: can't be read by this version: {reason}") from error
-
-
-def rooms_of(data: Mapping[str, Any]) -> tuple[RuleSet, ...]:
-    """The rooms of a checkpoint."""
-    return tuple(RuleSet(**room) for room in data["rooms"])
 
 
 class _Shipped:

@@ -167,7 +167,7 @@ class RoleNet(nn.Module):
 
     @torch.no_grad()
     def score_lists(self, inputs: Inputs) -> np.ndarray:
-        """Outputs of all listed actions of a batch, `float32[A, 3]`; on the CPU."""
+        """Outputs of all listed actions of a batch, `float32[A, n]`; on the CPU."""
         embedded = self.embed(inputs.state)  # [B, state]
         offsets = inputs.legal.offsets
         mixed = torch.empty(int(offsets[-1]), embedded.shape[1])  # [A, state]

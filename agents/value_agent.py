@@ -6,53 +6,24 @@ points expected. `dmc` runs it in torch, `onnx` in onnxruntime.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
-from agents.inputs import Inputs, Reader, pieces
-from ddz_env._jit import njit
-from ddz_env.bots import GreedyBot
+from agents.inputs import Inputs
+from agents.role_agent import (
+    BEFORE,
+    ROLES,
+    RoleAgent,
+    Scorer,
+    best_of,
+    net_names,
+    net_of,
+)
 from ddz_env.listed import Legal
 from ddz_env.rules import RuleSet
-from ddz_env.state import Phase
 
-ROLES = ("landlord", "landlord_down", "landlord_up")
-BEFORE = "before"
-"""Name of the network for the choices before the play."""
 OBJECTIVES = ("wp", "adp")
-_PLAY, _FILL = int(Phase.PLAY), int(Phase.FILL)
-_T_OFFSETS = types.int64[::1]
-
-
-@njit([types.void(_T_OFFSETS, types.float32[::1], types.int64[::1])])
-def _best_of(offsets, values, out):
-    for i in range(offsets.shape[0] - 1):
-        best = offsets[i]
-        for j in range(offsets[i] + 1, offsets[i + 1]):
-            if values[j - offsets[0]] > values[best - offsets[0]]:
-                best = j
-        out[i] = best
-
-
-def best_of(offsets: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The position of the highest value of each list, `int64[B]`; the first of equals."""
-    out = np.zeros(len(offsets) - 1, np.int64)
-    _best_of(offsets, values, out)
-    return out
-
-
-def net_names(rooms: tuple[RuleSet, ...]) -> tuple[str, ...]:
-    """Names of the networks that play in some rooms: the roles, then `BEFORE` if they call."""
-    calls = any(room.auction != "none" for room in rooms)
-    return (*ROLES, BEFORE) if calls else ROLES
-
-
-def net_of(phase: np.ndarray, seat: np.ndarray, landlord: np.ndarray) -> np.ndarray:
-    """The network that decides, `int[B]`: 0, 1, 2 by role in the play, 3 before it."""
-    played = (phase == _PLAY) | (phase == _FILL)
-    return np.where(played, (seat - landlord) % 3, len(ROLES))
 
 
 class Values(NamedTuple):
@@ -95,20 +66,13 @@ class Ranked(NamedTuple):
     """Points of the seat expected."""
 
 
-class Scorer(Protocol):
-    """A network: scores all listed actions of a batch."""
-
-    def score_lists(self, inputs: Inputs) -> np.ndarray:
-        """Logit of the chance of winning, logarithms of points won and lost: `float32[A, 3]`."""
-        ...
-
-
-class ValueAgent:
+class ValueAgent(RoleAgent):
     """Plays the listed action with the highest value.
 
     Args:
-        nets: a network for each name of `net_names(rooms)`; without one for the choices before the
-            play, `greedy` makes those.
+        nets: a network for each name of `net_names(rooms)`, or without the one for the choices
+            before the play; each says the logit of the chance of winning and the logarithms of the
+            points won and lost, `float32[A, 3]`.
         rooms: the rooms that they were trained in.
         objective: `wp`, the chance of winning, or `adp`, points; choices before the play always go
             by points, since they change what a win is worth.
@@ -117,30 +81,14 @@ class ValueAgent:
     def __init__(
         self, nets: Sequence[Scorer], rooms: tuple[RuleSet, ...], objective: str = "wp"
     ) -> None:
-        self.nets = nets
-        self.rooms = rooms
+        super().__init__(nets, rooms)
         self.objective = objective
-        self._greedy = GreedyBot()
-        self._reader = Reader()
 
-    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
-        """One id a row, `int64[B]`."""
-        choice = np.zeros(len(views), np.int64)
-        net = net_of(views["phase"], views["seat"], views["landlord"])
-        for k in np.unique(net):
-            rows = np.flatnonzero(net == k)
-            if k >= len(self.nets):
-                choice[rows] = self._greedy.act(views[rows], legal.take(rows))
-                continue
-            adp = self.objective == "adp" or k == len(ROLES)
-            lists = legal.part(0, len(net)) if len(rows) == len(net) else legal.take(rows)
-            for begin, end in pieces(lists.offsets):
-                part = rows[begin:end]
-                inputs = self._reader.read(views[part], lists.take(np.arange(begin, end)))
-                value = preference(self.nets[k].score_lists(inputs), adp, inputs.sure)
-                best = best_of(inputs.legal.offsets, value)
-                choice[part] = inputs.legal.ids[best]
-        return choice
+    def choose(self, k: int, views: np.ndarray, inputs: Inputs) -> np.ndarray:
+        """Network k chooses in some rows: places among all listed actions, `int64[B]`."""
+        adp = self.objective == "adp" or k == len(ROLES)
+        value = preference(self.nets[k].score_lists(inputs), adp, inputs.sure)
+        return best_of(inputs.legal.offsets, value)
 
     def values(self, views: np.ndarray, legal: Legal) -> Values:
         """What the networks say of all listed actions, in the order of `legal.ids`.
@@ -158,7 +106,7 @@ class ValueAgent:
         return values_of(outputs)
 
     def _read_one(self, views: np.ndarray, legal: Legal, i: int) -> Inputs:
-        return self._reader.read(views[i : i + 1], legal.take(np.array([i])))
+        return self.reader.read(views[i : i + 1], legal.take(np.array([i])))
 
     def ranked(self, views: np.ndarray, legal: Legal) -> list[list[Ranked]]:
         """The listed actions of each row, the best first, with chances and points."""
@@ -178,3 +126,9 @@ class ValueAgent:
             ]
             out.append(row)
         return out
+
+
+__all__ = [
+    "BEFORE", "OBJECTIVES", "ROLES", "Ranked", "Scorer", "ValueAgent", "Values", "best_of",
+    "net_names", "net_of", "preference", "values_of",
+]  # fmt: skip

@@ -15,7 +15,7 @@ from training_runs import LONG, ROOT, TINY, alive, end_all, finish, start, wait_
 import agents
 from agents.dmc import read_checkpoint
 from ddz_env import PRESETS
-from train import dmc, selfplay
+from train import run, selfplay
 from train.common import OPPONENTS
 
 RESULT = {"wp", "ci", "landlord", "farmers", "adp", "deals"}
@@ -254,7 +254,7 @@ def test_a_full_disk_does_not_end_a_run(inline, tmp_path, monkeypatch, capsys):
         calls.append(path.name)
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr(dmc, "save_checkpoint", fail)
+    monkeypatch.setattr(run, "save_checkpoint", fail)
     line = ["--updates", 6, "--eval-minutes", 0.001, "--dmc.workers", 1, *TINY]
     assert inline("--out", tmp_path / "run", *line) == 2
     shown = capsys.readouterr()

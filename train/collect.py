@@ -1,6 +1,5 @@
 """Self-play: games of some rooms in flight, and the samples of those that have ended."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,45 +8,21 @@ from torch import nn
 from agents.inputs import Reader, pieces
 from agents.value_agent import ROLES, best_of, net_of, preference
 from ddz_env._jit import records
-from ddz_env.catalogue import ACTIONS, CHOICES, PASS, Category
 from ddz_env.listed import Legal
 from ddz_env.rules import RuleSet
 from ddz_env.scoring import QUARTERS
-from ddz_env.state import MAX_HISTORY, Phase
+from ddz_env.state import MAX_HISTORY
 from ddz_env.vector import VecEnv
 from ddz_env.view import VIEW, cut_views
+from train.counts import Counts
 from train.guests import Guests
-from train.samples import SAMPLE, keep
+from train.samples import SAMPLE, all_hands, keep
 
 BEFORE = len(ROLES)
 """Number of the network for the choices before the play."""
 MOST_CHOICES = MAX_HISTORY + 32
 """Slots for the choices of one game: those of the play, and those before it after a redeal or two;
 choices beyond are played and not learned from."""
-LOOK = CHOICES["look"]
-_PHASES = {
-    "call": (Phase.CALL, Phase.CALL_POINTS, Phase.BLIND),
-    "rob": (Phase.ROB,),
-    "show": (
-        Phase.SHOW_BEFORE_DEAL, Phase.SHOW_AT_6, Phase.SHOW_AT_12, Phase.SHOW_AFTER_BOTTOM,
-    ),
-    "double": (Phase.DOUBLE,),
-    "raise": (Phase.RAISE,),
-}  # fmt: skip
-
-
-def asked(name: str) -> str:
-    """The count of how often a question of `_PHASES` was asked."""
-    return f"{name} asked"
-
-
-def added(counts: Iterable[dict[str, int]]) -> dict[str, int]:
-    """The sums of counts by name."""
-    out: dict[str, int] = {}
-    for part in counts:
-        for name, value in part.items():
-            out[name] = out.get(name, 0) + value
-    return out
 
 
 @dataclass(frozen=True)
@@ -84,9 +59,7 @@ class Collector:
         self.env = VecEnv(games, rules, seed)
         self.rng = rng
         self._guests = Guests(guests, guest_games, rules, games, rng)
-        self.counts = dict.fromkeys(
-            ("decisions", "games", "landlord_wins", "bombs", *_PHASES, *map(asked, _PHASES)), 0
-        )
+        self.counts = Counts()
         """What happened so far."""
         self._reader = Reader()
         self._views = records(VIEW, games)
@@ -115,10 +88,9 @@ class Collector:
                 for begin, end in pieces(lists.offsets):
                     part = lists.part(begin, end)
                     actions[rows[begin:end]] = self._choose(k, role_net, rows[begin:end], part, how)
-        self._count_choices(actions, free)
+        self.counts.choices(env, actions, free)
         landlord = states["landlord"].astype(np.int64)
         done = env.step(actions)
-        self.counts["decisions"] += len(actions)
         ended = [self._finish(i, landlord[i]) for i in np.flatnonzero(done)]
         self._guests.invite(np.flatnonzero(done))
         return np.concatenate(ended) if ended else np.zeros(0, SAMPLE)
@@ -141,39 +113,18 @@ class Collector:
         kept = np.flatnonzero((self._count[rows] < MOST_CHOICES) & (inputs.sure < 0))
         slots = rows * MOST_CHOICES + self._count[rows]
         keep(self._samples, slots[kept], k, inputs, kept, chosen[kept])
-        self._samples["hands"][slots[kept]] = self._hands(rows[kept], seats[kept])
+        self._samples["hands"][slots[kept]] = all_hands(env.states, rows[kept], seats[kept])
         self._seat[slots[kept]] = seats[kept]
         self._count[rows[kept]] += 1
         return legal.ids[chosen].astype(np.int64)
-
-    def _hands(self, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
-        """All hands, from that of a seat on, and the bottom cards: packed, `uint64[n, 4]`."""
-        states = self.env.states
-        order = (seats[:, None] + np.arange(3)) % 3
-        hands = np.take_along_axis(states["hands"][rows], order, axis=1)
-        return np.column_stack([hands, states["bottom"][rows]])
-
-    def _count_choices(self, actions: np.ndarray, free: np.ndarray) -> None:
-        """Count bombs, and who said yes to what."""
-        counts = self.counts
-        counts["bombs"] += int((ACTIONS["category"][actions] >= Category.BOMB).sum())
-        if self.env.rules.auction == "none":
-            return
-        phase = self.env.states["phase"]
-        for name, phases in _PHASES.items():
-            here = free & np.isin(phase, phases)
-            counts[asked(name)] += int(here.sum())
-            counts[name] += int((~np.isin(actions[here], (PASS, LOOK))).sum())
 
     def _finish(self, i: int, landlord: int) -> np.ndarray:
         """The samples of a game that has ended, with its points; none of a void deal."""
         n = int(self._count[i])
         self._count[i] = 0
         scores = self.env.scores[i]
-        self.counts["games"] += 1
-        if not scores.any():
+        if not self.counts.game(scores, landlord):
             return np.zeros(0, SAMPLE)
-        self.counts["landlord_wins"] += int(scores[landlord] > 0)
         begin = i * MOST_CHOICES
         samples = self._samples[begin : begin + n]
         samples["points"] = scores[self._seat[begin : begin + n]] / QUARTERS

@@ -36,15 +36,13 @@ class Luck(NamedTuple):
     """V(s) - C(f), to be added to 1 for a deal that was won and 0 for one that was lost."""
     loss: Tensor
     """Of both."""
-    explained: float
-    """Share of the spread of results around V that C takes away, at most 1."""
 
 
-class Critic(nn.Module):
-    """The critic of one network, and its guess.
+class HandsNet(nn.Module):
+    """One number from all hands, beside what a network makes of what its seat sees.
 
     Args:
-        width: of the critic's first layer.
+        width: of the first layer.
         net: sizes of the network.
     """
 
@@ -53,19 +51,32 @@ class Critic(nn.Module):
         # About 130 and 40 ones a row: unit variance after the sums.
         self.state_in = nn.Parameter(torch.randn(STATE_SIZE, width) / 170**0.5)
         self.hands_in = nn.Parameter(torch.randn(HANDS * CARDS, width) / 170**0.5)
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.embedded_in = nn.Linear(net.hidden if net.joint else net.state, width)
         self.top = nn.Sequential(nn.Linear(width, TOP), nn.ReLU(), nn.Linear(TOP, 1))
-        embedded = net.hidden if net.joint else net.state
-        self.embedded_in = nn.Linear(embedded, width)
-        self.guess = nn.Sequential(
-            nn.ReLU(), nn.Linear(embedded, TOP), nn.ReLU(), nn.Linear(TOP, 1)
-        )
 
     def forward(self, state: Bits, hands: Bits, embedded: Tensor) -> Tensor:
-        """Logit of the chance of winning, less that of the guess: `float32[B]`."""
-        hidden = sum_of_rows(state, self.state_in) + sum_of_rows(hands, self.hands_in) + self.bias
+        """The number, `float32[B]`; no gradient reaches the embedding."""
+        hidden = sum_of_rows(state, self.state_in) + sum_of_rows(hands, self.hands_in)
         hidden = hidden + self.embedded_in(torch.relu(embedded.detach()))
         return self.top(torch.relu(hidden)).squeeze(1)
+
+
+class Critic(HandsNet):
+    """The critic of one network, and the network's guess of it.
+
+    Args:
+        width: of the critic's first layer.
+        net: sizes of the network.
+    """
+
+    def __init__(self, width: int, net: NetConfig) -> None:
+        super().__init__(width, net)
+        self.guess = nn.Sequential(
+            nn.ReLU(),
+            nn.Linear(net.hidden if net.joint else net.state, TOP),
+            nn.ReLU(),
+            nn.Linear(TOP, 1),
+        )
 
     def luck(self, state: Bits, hands: Bits, embedded: Tensor, won: Tensor) -> Luck:
         """What to learn from, and what to learn with.
@@ -81,10 +92,7 @@ class Critic(nn.Module):
         known = logit.detach().sigmoid()
         loss = binary_cross_entropy_with_logits(logit, won)
         loss = loss + binary_cross_entropy_with_logits(guess, known)
-        expected = guess.detach().sigmoid()
-        spread = (won - expected).square().mean()
-        explained = 1 - (won - known).square().mean() / spread.clamp(min=1e-6)
-        return Luck(expected - known, loss, explained.item())
+        return Luck(guess.detach().sigmoid() - known, loss)
 
 
 def make_critics(width: int, net: NetConfig, names: Sequence[str]) -> nn.ModuleList:

@@ -23,35 +23,21 @@ Command: `python train/selfplay.py --algo dmc --rules play_only --minutes 10 --s
 Result to expect on two cores: docs/training.md.
 """
 
-import signal
-from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import torch
 
-from agents.dmc import header, read_checkpoint, rooms_of
-from agents.dmc_net import NetConfig
+from agents.dmc import header, read_checkpoint
 from agents.value_agent import BEFORE, ROLES, net_names
-from eval.figures import MatchResult, summarise_games
-from train.actors import Actors, Weights
-from train.collect import Behaviour, added
-from train.common import (
-    EVALUATED,
-    FINAL_SEED,
-    OPPONENTS,
-    Clock,
-    RunSettings,
-    player_of,
-    save_checkpoint,
-)
+from train.actors import Actors
+from train.collect import Behaviour
+from train.common import RunSettings
 from train.learner import DMCConfig, Learner
-from train.report import Report
+from train.run import Run
 from train.samples import SAMPLE, Batch, Window, share_out
-from train.self_play import SelfPlay, Share
+from train.self_play import SelfPlay
 
 
 def schedule(config: DMCConfig, done: float) -> tuple[float, Behaviour]:
@@ -70,8 +56,8 @@ def final_objective(config: DMCConfig) -> str:
 # ----------------------------------------------------------------------------------------- main
 
 
-class Run:
-    """The learner's process: gathers samples, learns, reports, evaluates and saves.
+class DMC(Run):
+    """Gathers samples and learns from them.
 
     Args:
         config: of the algorithm.
@@ -80,6 +66,8 @@ class Run:
         begin: a checkpoint whose weights to begin with, or nothing.
     """
 
+    algo = "dmc"
+
     def __init__(
         self,
         config: DMCConfig,
@@ -87,91 +75,46 @@ class Run:
         resumed: dict[str, Any],
         begin: dict[str, Any],
     ) -> None:
-        self.config, self.settings = config, settings
-        names = net_names(settings.rooms)
-        self.learner = Learner(config, names, settings.seed, settings.device)
+        learner = Learner(config, net_names(settings.rooms), settings.seed, settings.device)
         if begin:
-            self.learner.begin_from(begin)
-        elapsed, self.part, self.best = 0.0, 0, 0.0
-        self.history: list[dict[str, Any]] = []
-        if resumed:
-            self.learner.load_state_dict(resumed["learner"])
-            # Every part of a run plays other games; deterministic parts go by their updates.
-            elapsed, self.part = resumed["elapsed"], resumed["part"] + 1
-            self.best, self.history = resumed["best"], resumed["history"]
-        self.past: dict[str, int] = resumed.get("counts", {})
-        self.clock = Clock(settings, elapsed)
-        self.weights, self.averages = Weights(self.learner.nets), Weights(self.learner.average)
-        arguments = (
-            config, settings.rooms, self.weights, self.averages,
-            final_objective(config), self._key(),
-        )  # fmt: skip
-        ahead = 1 if settings.deterministic else 2
-        self.actors = Actors(config.workers - 1, SelfPlay, arguments, config.block, ahead)
-        self.own = SelfPlay(*arguments, 0)
+            learner.begin_from(begin)
+        super().__init__(config, settings, resumed, learner)
         self._restart_windows()
-        self.report = Report(settings, "dmc")
-        self.halted = False
 
-    def _key(self) -> int:
-        """Seed of the games that are begun now."""
-        part = 0 if self.settings.deterministic else self.part
-        return self.settings.seed * 1_000_003 + part * 1009 + 7919 * self.learner.updates
+    def players(self) -> tuple[Actors, SelfPlay]:
+        """The processes that play, and what plays in this one."""
+        arguments = (
+            self.config, self.settings.rooms, self.weights, self.averages,
+            final_objective(self.config), self.key(),
+        )  # fmt: skip
+        ahead = 1 if self.settings.deterministic else 2
+        actors = Actors(self.config.workers - 1, SelfPlay, arguments, self.config.block, ahead)
+        return actors, SelfPlay(*arguments, 0)
+
+    def header(self) -> dict[str, Any]:
+        """What a checkpoint says of itself."""
+        return header(self.settings.rooms, self.config.net, final_objective(self.config))
+
+    def restart(self) -> None:
+        """Begin all games anew, with empty windows."""
+        super().restart()
+        self._restart_windows()
 
     def _restart_windows(self) -> None:
-        self.rng = np.random.default_rng([self._key(), 1])
+        self.rng = np.random.default_rng([self.key(), 1])
         self.windows = [Window(self.config.window) for _ in self.learner.names]
-        self._first = self.learner.updates
 
-    def run(self) -> None:
-        """Train until the end, or until Ctrl-C; then save."""
-        heard = signal.signal(signal.SIGINT, self._halt)
-        try:
-            with self.actors:
-                while not self._look_up():
-                    lr, how = schedule(self.config, self.clock.done(self.learner.updates))
-                    self._gather(how)
-                    if self.halted:
-                        continue
-                    self.learner.update(self._draw(), lr)
-                    self.weights.publish(self.learner.nets)
-                    self.report.update(self, lr, how.explore)
-                self._close()
-        finally:
-            signal.signal(signal.SIGINT, heard)
-
-    def _halt(self, *_: int | FrameType | None) -> None:
-        """Ctrl-C: end after this step; a second one ends at once."""
-        if self.halted:
-            raise KeyboardInterrupt
-        self.halted = True
-
-    def _look_up(self) -> bool:
-        """What is due between two updates; whether the run ends."""
-        updates = self.learner.updates
-        if self.settings.deterministic:
-            if updates % self.config.restart_every == 0 and not self.halted:
-                self._save(self.settings.out / "last.pt")
-                if updates > self._first:
-                    self._restart()
-        for minutes in self.clock.to_keep():
-            self._try_to_save(f"minute-{minutes:g}.pt", player_of)
-        ended = self.halted or self.clock.done(updates) >= 1
-        if self.clock.evaluation_due() or (ended and not self.halted):
-            self._evaluate()
-        return ended
-
-    def _restart(self) -> None:
-        """Begin all games anew, as a resumed run does."""
-        key = self._key()
-        self.actors.ask([key] * len(self.actors))
-        self.own.restart(key)
-        self.actors.answers()
-        self._restart_windows()
+    def step(self, done: float) -> dict[str, float]:
+        """Play until there are samples for an update, and make it."""
+        lr, how = schedule(self.config, done)
+        self._gather(how)
+        if not self.halted:
+            self.learner.update(self._draw(), lr)
+        return {"learning_rate": lr, "explore": how.explore}
 
     def _gather(self, how: Behaviour) -> None:
         """Play until there are samples for the next update."""
-        drawn = self.config.batch * (self.learner.updates - self._first + 1)
+        drawn = self.config.batch * (self.learner.updates - self.first + 1)
         needed = drawn / self.config.reuse
         block = np.zeros(self.config.block, SAMPLE)
         while min(w.added for w in self.windows[: len(ROLES)]) < needed and not self.halted:
@@ -193,97 +136,9 @@ class Run:
         out: list[Batch | None] = []
         for name, window in zip(self.learner.names, self.windows, strict=True):
             n = max(self.config.batch // 4, 1) if name == BEFORE else self.config.batch
-            out.append(window.draw(n, self.rng, self.config.critic > 0) if window.added else None)
+            batch = window.draw(n, self.rng, self.config.critic > 0) if window.added else None
+            out.append(batch)
         return out
-
-    def counts(self) -> dict[str, int]:
-        """What happened in all processes and parts of the run."""
-        return added([self.past, self.own.counts, *self.actors.counts])
-
-    def matches(self, final: bool) -> dict[str, MatchResult]:
-        """Duplicate matches of the averaged player, shared out among the processes.
-
-        In rooms with calling `greedy` makes all choices before the play, so that card play is
-        compared; then whole deals are played against `greedy` too.
-        """
-        s = self.settings
-        deals, seed = (s.final_deals, FINAL_SEED) if final else (s.eval_deals, s.seed)
-        self.averages.publish(self.learner.average)
-        tasks = {}
-        for room in s.rooms if final else s.rooms[:1]:
-            prefix = f"{room.name} " if len(s.rooms) > 1 else ""
-            for name in OPPONENTS if final else EVALUATED:
-                tasks[f"{prefix}{name}"] = (name, room, seed, False)
-            if room.auction != "none":
-                tasks[f"{prefix}greedy, whole deals"] = ("greedy", room, seed, True)
-        n = len(self.actors) + 1
-        shares = [
-            [
-                Share(name, room, seed, deals * k // n, deals * (k + 1) // n, calls)
-                for name, room, seed, calls in tasks.values()
-            ]
-            for k in range(n)
-        ]
-        self.actors.ask(shares[1:])
-        parts = [self.own.evaluate(shares[0]), *self.actors.answers()]
-        results = {}
-        for i, (label, (_, room, seed, calls)) in enumerate(tasks.items()):
-            games = np.concatenate([part[i] for part in parts])
-            by_side = not calls and room.auction != "none"
-            results[label] = summarise_games(games, room, seed, by_side)
-        return results
-
-    def _evaluate(self) -> None:
-        """Evaluate on the way, note the result, save."""
-        results = self.matches(final=False)
-        counts = self.counts()
-        point = {
-            "minutes": round(self.clock.elapsed / 60, 2),
-            "updates": self.learner.updates,
-            "decisions": counts["decisions"],
-            **{name: round(r.wp, 4) for name, r in results.items()},
-        }
-        self.history.append(point)
-        self.report.evaluation(point, results)
-        if not self.settings.deterministic:
-            self._try_to_save("last.pt")
-        mean = float(np.mean([r.wp for r in results.values()]))
-        if mean >= self.best:
-            self.best = mean
-            self._try_to_save("best.pt")
-
-    def _try_to_save(self, name: str, part: Callable[[Any], Any] = lambda data: data) -> None:
-        """Save, or say why not and train on: the disk may have room by the next time."""
-        try:
-            self._save(self.settings.out / name, part)
-        except OSError as error:
-            self.report.warn(f"{self.settings.out / name} not saved: {error.strerror}; training on")
-
-    def _save(self, path: Path, part: Callable[[Any], Any] = lambda data: data) -> None:
-        """Write a checkpoint, or a part of it: what plays, and what a resumed run needs."""
-        data = header(self.settings.rooms, self.config.net, final_objective(self.config)) | {
-            "average": self.learner.average.state_dict(),
-            "learner": self.learner.state_dict(),
-            "config": asdict(self.config),
-            "seed": self.settings.seed,
-            "elapsed": self.clock.elapsed,
-            "part": self.part,
-            "best": self.best,
-            "history": self.history,
-            "counts": self.counts(),
-        }
-        save_checkpoint(path, part(data))
-
-    def _close(self) -> None:
-        """The closing evaluation of a completed run; a stopped one says how to go on."""
-        if self.halted:
-            if not self.settings.deterministic:
-                self._save(self.settings.out / "last.pt")
-            self.report.stopped()
-            return
-        self._save(self.settings.out / "last.pt")
-        self.report.closing()
-        self.report.close(self, self.matches(final=True))
 
 
 def run(config: DMCConfig, settings: RunSettings, resume: bool, begin: Path | None) -> None:
@@ -296,7 +151,4 @@ def run(config: DMCConfig, settings: RunSettings, resume: bool, begin: Path | No
     torch.set_num_threads(1)  # more threads wait for each other: the layers are small
     torch.use_deterministic_algorithms(settings.deterministic)
     resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
-    Run(config, settings, resumed, read_checkpoint(begin) if begin else {}).run()
-
-
-__all__ = ["DMCConfig", "Learner", "NetConfig", "Run", "read_checkpoint", "rooms_of", "run"]
+    DMC(config, settings, resumed, read_checkpoint(begin) if begin else {}).run()

@@ -16,8 +16,42 @@ from ddz_env.vector import VecEnv
 _PLAY, _FILL = int(Phase.PLAY), int(Phase.FILL)
 
 
-class Guests:
-    """The guests of one room's games.
+class Seating:
+    """Which games have a guest, and on which side.
+
+    Args:
+        number: of guests that may come.
+        share: of the games that have one.
+        games: in flight.
+        rng: who comes, and for which side.
+    """
+
+    def __init__(self, number: int, share: float, games: int, rng: np.random.Generator) -> None:
+        self.number = number
+        """Guests that may come to games that begin now."""
+        self._share, self._rng = share, rng
+        self._who = np.full(games, -1)
+        self._landlord = np.zeros(games, bool)
+        self.invite(np.arange(games))
+
+    def invite(self, games: np.ndarray) -> None:
+        """Draw the guests of games that begin, by number."""
+        if not self.number:
+            return
+        n = len(games)
+        here = self._rng.random(n) < self._share
+        self._who[games] = np.where(here, self._rng.integers(0, self.number, n), -1)
+        self._landlord[games] = self._rng.random(n) < 0.5
+
+    def deciding(self, states: np.ndarray) -> np.ndarray:
+        """The guest that is on turn in each game, `int64[B]`; -1 where none is."""
+        playing = (states["phase"] == _PLAY) | (states["phase"] == _FILL)
+        its_side = (states["turn"] == states["landlord"]) == self._landlord
+        return np.where(playing & its_side, self._who, -1)
+
+
+class Guests(Seating):
+    """The guests of one room's games, agents of any kind.
 
     Args:
         names: specs of agents, with commas between; none if empty.
@@ -34,25 +68,7 @@ class Guests:
         self, names: str, share: float, rules: RuleSet, games: int, rng: np.random.Generator
     ) -> None:
         self.agents = [agents.load(name, rules) for name in names.split(",") if name]
-        self._share, self._rng = share, rng
-        self._who = np.full(games, -1)
-        self._landlord = np.zeros(games, bool)
-        self.invite(np.arange(games))
-
-    def invite(self, games: np.ndarray) -> None:
-        """Draw the guests of games that begin, by number."""
-        if not self.agents:
-            return
-        n = len(games)
-        here = self._rng.random(n) < self._share
-        self._who[games] = np.where(here, self._rng.integers(0, len(self.agents), n), -1)
-        self._landlord[games] = self._rng.random(n) < 0.5
-
-    def deciding(self, states: np.ndarray) -> np.ndarray:
-        """The guest that is on turn in each game, `int64[B]`; -1 where none is."""
-        playing = (states["phase"] == _PLAY) | (states["phase"] == _FILL)
-        its_side = (states["turn"] == states["landlord"]) == self._landlord
-        return np.where(playing & its_side, self._who, -1)
+        super().__init__(len(self.agents), share, games, rng)
 
     def act(self, env: VecEnv, legal: Legal, guest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What guests choose.

@@ -100,7 +100,7 @@ def losses_of(
     target, extra, explained = won.float(), None, 0.0
     if critic is not None:
         luck = critic.luck(batch.state, batch.hands, embedded, target)
-        target, extra, explained = target + luck.adjustment, luck.loss, luck.explained
+        target, extra = target + luck.adjustment, luck.loss
     chance = binary_cross_entropy_with_logits(out[:, 0], target)
     expected = torch.where(won, out[:, 1], out[:, 2])
     loss = score_loss(expected, points.abs()).mean()
@@ -129,6 +129,51 @@ def grown(name: str, small: Tensor, fresh: Tensor) -> Tensor:
         out[: small.shape[0], small.shape[1] :] = 0.0
     out[tuple(slice(0, n) for n in small.shape)] = small
     return out
+
+
+@torch.no_grad()
+def average_in(average: nn.Module, nets: nn.Module, weight: float, count: int) -> None:
+    """Average new weights in, for the time number `count`; young averages forget faster.
+
+    Args:
+        average: the average, changed.
+        nets: the new weights.
+        weight: of the former average.
+        count: from 1.
+    """
+    share = 1 - min(weight, count / (count + 10))
+    for mean, new in zip(average.parameters(), nets.parameters(), strict=True):
+        mean.lerp_(new, share)
+
+
+def begin_from(
+    nets: nn.ModuleList, average: nn.ModuleList, data: dict[str, Any], net: NetConfig
+) -> None:
+    """Begin with a checkpoint's averaged weights, as far as it has the networks.
+
+    Smaller networks are grown to the sizes of these: they say the same as before, and the new
+    units begin to count as they learn.
+
+    Args:
+        nets: changed.
+        average: changed.
+        data: the checkpoint.
+        net: sizes of `nets`.
+
+    Raises:
+        AgentError: larger networks, or such with facts for such without and the reverse.
+    """
+    state = {name: value.float() for name, value in data["average"].items()}
+    own = nets.state_dict()
+    shared = sorted(set(state) & set(own))
+    larger = any((np.array(state[k].shape) > own[k].shape).any() for k in shared)
+    if larger or not shared or data["net"]["facts"] != net.facts:
+        raise AgentError(
+            f"--init-from: networks of sizes {data['net']}; give the same --dmc.net, or larger"
+        )
+    own |= {name: grown(name, state[name], own[name]) for name in shared}
+    nets.load_state_dict(own)
+    average.load_state_dict(own)
 
 
 class Learner:
@@ -176,36 +221,12 @@ class Learner:
         self.optimiser.step()
         self.updates += 1
         if self.updates % self.config.average_every == 0:
-            self._average()
-
-    @torch.no_grad()
-    def _average(self) -> None:
-        """Average the weights in; young averages forget faster."""
-        n = self.updates // self.config.average_every
-        share = 1 - min(self.config.average, n / (n + 10))
-        for mean, new in zip(self.average.parameters(), self.nets.parameters(), strict=True):
-            mean.lerp_(new, share)
+            count = self.updates // self.config.average_every
+            average_in(self.average, self.nets, self.config.average, count)
 
     def begin_from(self, data: dict[str, Any]) -> None:
-        """Begin with a checkpoint's averaged weights, as far as it has the networks.
-
-        Smaller networks are grown to the sizes of these: they value everything as before, and the
-        new units begin to count as they learn.
-
-        Raises:
-            AgentError: larger networks, or such with facts for such without and the reverse.
-        """
-        state = {name: value.float() for name, value in data["average"].items()}
-        own = self.nets.state_dict()
-        shared = sorted(set(state) & set(own))
-        larger = any((np.array(state[k].shape) > own[k].shape).any() for k in shared)
-        if larger or not shared or data["net"]["facts"] != self.config.net.facts:
-            raise AgentError(
-                f"--init-from: networks of sizes {data['net']}; give the same --dmc.net, or larger"
-            )
-        own |= {name: grown(name, state[name], own[name]) for name in shared}
-        self.nets.load_state_dict(own)
-        self.average.load_state_dict(own)
+        """Begin with a checkpoint's averaged weights: `begin_from`."""
+        begin_from(self.nets, self.average, data, self.config.net)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that a resumed run needs of the learner."""

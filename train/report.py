@@ -10,8 +10,8 @@ from torch.utils.tensorboard import SummaryWriter
 import ddz_env
 from eval.cli import save_json
 from eval.figures import MatchResult
-from train.collect import asked
 from train.common import RunSettings, print_results
+from train.counts import asked
 
 PLAIN_SECONDS = 30.0
 """Seconds between two lines where the output is no terminal."""
@@ -37,6 +37,7 @@ class Report:
 
     def __init__(self, settings: RunSettings, algo: str) -> None:
         self.settings, self.algo = settings, algo
+        self._algo = "" if algo == "dmc" else f" --algo {algo}"
         self.console = Console()
         self.writer = SummaryWriter(str(settings.out / "tensorboard"))
         self.progress = Progress(
@@ -55,8 +56,8 @@ class Report:
         self._first: tuple[int, int] | None = None
         self._wp = "not evaluated yet"
 
-    def update(self, run: Any, lr: float, explore: float) -> None:
-        """Note an update; show and log it now and then."""
+    def update(self, run: Any, schedules: dict[str, float]) -> None:
+        """Note an update, and the schedules as they stand; show and log it now and then."""
         now = time.monotonic()
         done, counts = run.clock.done(run.learner.updates), run.counts()
         decisions, games = counts["decisions"], counts["games"]
@@ -70,8 +71,7 @@ class Report:
         scalars = {
             "speed/decisions_per_second": rate,
             "speed/games": games,
-            "schedule/learning_rate": lr,
-            "schedule/explore": explore,
+            **{f"schedule/{name}": value for name, value in schedules.items()},
             **run.learner.metrics,
             **shares(counts, self._logged_counts),
         }
@@ -110,7 +110,8 @@ class Report:
         self.writer.close()
         out = self.settings.out
         self.console.print(
-            f"stopped; saved in {out}\ngo on with: python train/selfplay.py --resume --out {out}",
+            f"stopped; saved in {out}\n"
+            f"go on with: python train/selfplay.py{self._algo} --resume --out {out}",
             highlight=False,
             soft_wrap=True,
         )

@@ -55,15 +55,30 @@ def load(rows, index, offsets, bits):
     return n
 
 
-@njit([types.int64(types.Array(types.uint64, 2, "A"), T_ROWS, _OFFSETS, _BITS)])
-def load_hands(hands, index, offsets, bits):
-    """The ones of the hands of samples `index`, one after another; the number of ones."""
+@njit([types.int64(types.uint64[:, ::1], _OFFSETS, _BITS)])
+def load_hands(hands, offsets, bits):
+    """The ones of the hands of each row, one after another; the number of ones."""
     n = 0
-    for i in range(index.shape[0]):
+    for i in range(hands.shape[0]):
         for k in range(hands.shape[1]):
-            n = put_cards(hands[index[i], k], CARDS * k, bits, n)
+            n = put_cards(hands[i, k], CARDS * k, bits, n)
         offsets[i + 1] = n
     return n
+
+
+def hands_of(hands: np.ndarray) -> Bits:
+    """The ones of packed hands, `uint64[n, 4]`, as critics read them."""
+    n = len(hands)
+    bits = Bits(np.zeros(n + 1, np.int64), np.zeros(n * MAX_HANDS_BITS, np.uint16))
+    load_hands(np.ascontiguousarray(hands), *bits)
+    return bits
+
+
+def all_hands(states: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """All hands of some games, from that of a seat on, and the bottom cards: `uint64[n, 4]`."""
+    order = (seats[:, None] + np.arange(3)) % 3
+    hands = np.take_along_axis(states["hands"][rows], order, axis=1)
+    return np.column_stack([hands, states["bottom"][rows]])
 
 
 def keep(
@@ -116,10 +131,7 @@ class Window:
             load(self.samples[name], index, offsets, bits)
             lists.append(Bits(offsets, bits))
         facts = torch.from_numpy(self.samples["facts"][index].astype(np.float32))
-        hands = None
-        if critic:
-            hands = Bits(np.zeros(n + 1, np.int64), np.zeros(n * MAX_HANDS_BITS, np.uint16))
-            load_hands(self.samples["hands"], index, *hands)
+        hands = hands_of(self.samples["hands"][index]) if critic else None
         return Batch(*lists, facts, torch.from_numpy(self.samples["points"][index]), hands)
 
 

@@ -1,35 +1,21 @@
 """What every process of a DMC run does: plays with the newest weights, and its share of matches."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
-import agents
 from agents.dmc_net import make_nets
 from agents.inputs import FACTS, Inputs, largest_piece
 from agents.value_agent import ValueAgent, net_names
 from ddz_env.listed import Bits, Legal
 from ddz_env.rules import RuleSet
-from ddz_env.vector import deal_seeds
-from eval.games import condense
-from eval.match import play_deals, who_sits
-from train.actors import Player, Weights, end_without_parent
-from train.collect import Behaviour, Collector, added
+from train.actors import Player, Weights
+from train.collect import Behaviour, Collector
+from train.counts import added
 from train.learner import DMCConfig
 from train.samples import SAMPLE
-
-
-class Share(NamedTuple):
-    """Deals of a match that one process plays."""
-
-    opponent: str
-    rules: RuleSet
-    seed: int
-    first: int
-    last: int
-    calls: bool
-    """Whether the agents make the choices before the play themselves, instead of `greedy`."""
+from train.share import play_share
 
 
 class SelfPlay(Player):
@@ -120,14 +106,3 @@ class SelfPlay(Player):
             return self.restart(word)
         self._averages.fetch(self._average, -1)
         return [play_share(self._agent, share) for share in word]
-
-
-def play_share(agent: ValueAgent, share: Share) -> np.ndarray:
-    """The games of a share, `GAME[D, L]`."""
-    rules = share.rules
-    seeds = deal_seeds(share.seed, share.last)[share.first :]
-    calls = None if share.calls or rules.auction == "none" else agents.load("greedy")
-    other = agents.load(share.opponent, rules)
-    states = play_deals(agent, other, rules, seeds, share.first, end_without_parent, calls)
-    sides = who_sits(states.reshape(-1), rules, calls is not None).reshape(*states.shape, 3)
-    return condense(states, rules, sides)

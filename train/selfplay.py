@@ -14,22 +14,26 @@ import tyro
 
 import agents
 from agents.base import AgentError
+from agents.checkpoints import rooms_of
+from agents.dmc_net import NetConfig
 from ddz_env.errors import DdzError
 from ddz_env.rooms import load_rules
 from ddz_env.rules import RuleSet
 from ddz_env.vector import check_seed
 from eval.cli import check_folder, save_json
-from train import dmc as trainer
+from train import dmc, ppo
 from train.actors import ActorDied
 from train.common import RunSettings
+from train.learner import DMCConfig
+from train.ppo import PPOConfig
 
 
 @dataclass(frozen=True)
 class Command:
     """Train an agent by self-play; ends with an evaluation on duplicate deals."""
 
-    algo: Literal["dmc"] = "dmc"
-    """Algorithm: dmc (Deep Monte-Carlo)."""
+    algo: Literal["dmc", "ppo"] = "dmc"
+    """Algorithm: dmc (Deep Monte-Carlo) or ppo (proximal policy optimisation)."""
     rules: str | None = None
     """Room: a preset's name or a TOML file; play_only unless given. Several with commas between are
     trained together. A resumed run keeps its own."""
@@ -59,41 +63,76 @@ class Command:
     """Deals of the closing evaluation, against each opponent."""
     keep: tuple[float, ...] = ()
     """Minutes after which the player is kept as minute-N.pt, for eval/curve.py: --keep 1 3 10."""
-    dmc: trainer.DMCConfig = dataclasses.field(default_factory=trainer.DMCConfig)
+    dmc: DMCConfig = dataclasses.field(default_factory=DMCConfig)
     """Settings of dmc."""
+    ppo: PPOConfig = dataclasses.field(default_factory=PPOConfig)
+    """Settings of ppo."""
+
+    @property
+    def config(self) -> DMCConfig | PPOConfig:
+        """Settings of the algorithm."""
+        return self.dmc if self.algo == "dmc" else self.ppo
+
+
+TRAINERS: dict[str, Any] = {"dmc": dmc, "ppo": ppo}
+"""The module of each algorithm."""
+
+
+WHOLE = {
+    "dmc": ("workers", "games", "batch", "window", "block", "average_every", "restart_every"),
+    "ppo": (
+        "workers", "games", "batch", "minibatch", "epochs", "league_every", "league_size",
+        "average_every", "restart_every",
+    ),
+}  # fmt: skip
+"""Settings that are whole numbers from 1."""
+UP_TO: dict[str, dict[str, float]] = {
+    "dmc": {
+        "lr_end": 1.0, "explore": 1.0, "explore_end": 1.0, "average": 1.0, "guest_games": 1.0,
+        "score_weight": 100.0, "critic": 1e5,
+    },
+    "ppo": {
+        "lr_end": 1.0, "entropy": 100.0, "entropy_end": 100.0, "value_weight": 100.0, "gamma": 1.0,
+        "gae_lambda": 1.0, "critic": 1e5, "league": 1.0, "average": 1.0,
+    },
+}  # fmt: skip
+"""Settings that are numbers from 0 up to this."""
+ABOVE: dict[str, dict[str, float]] = {
+    "dmc": {"lr": 1.0, "reuse": 100.0},
+    "ppo": {"lr": 1.0, "clip": 100.0, "max_norm": 1e6},
+}
+"""Settings that are numbers above 0 up to this."""
+OBJECTIVES = {"dmc": ("wp", "adp", "mixed"), "ppo": ("auto", "wp", "points")}
 
 
 def check_numbers(command: Command) -> None:
-    """Raise a `DdzError` that names the first number that is out of range."""
-    config, whole = command.dmc, {}
-    for name in ("eval_deals", "final_deals", "updates"):
-        whole["--" + name.replace("_", "-")] = getattr(command, name)
-    for name in ("workers", "games", "batch", "window", "block", "average_every", "restart_every"):
-        whole["--dmc." + name.replace("_", "-")] = getattr(config, name)
-    for name in ("hidden", "state", "head"):
-        whole["--dmc.net." + name] = getattr(config.net, name)
-    if config.critic < 0:
-        raise DdzError(f"--dmc.critic: expected a whole number from 0, got {config.critic}")
+    """Raise a `DdzError` that names the first setting that is out of range."""
+    algo, config = command.algo, command.config
+
+    def option(name: str) -> str:
+        return f"--{algo}." + name.replace("_", "-")
+
+    whole = {"--eval-deals": command.eval_deals, "--final-deals": command.final_deals}
+    if command.updates is not None:
+        whole["--updates"] = command.updates
+    whole |= {option(name): getattr(config, name) for name in WHOLE[algo]}
+    whole |= {option(f"net.{n}"): getattr(config.net, n) for n in ("hidden", "state", "head")}
     for name, number in whole.items():
-        if number is not None and number < 1:
+        if number < 1:
             raise DdzError(f"{name}: expected a whole number from 1, got {number}")
-    parts: list[tuple[str, float, float]] = [
-        ("--minutes", command.minutes, 1e6),
-        ("--eval-minutes", command.eval_minutes, 1e6),
-        *(("--keep", minutes, 1e6) for minutes in command.keep),
-        ("--dmc.reuse", config.reuse, 100.0),
-        ("--dmc.lr", config.lr, 1.0),
-        ("--dmc.lr-end", config.lr_end, 1.0),
-        ("--dmc.explore", config.explore, 1.0),
-        ("--dmc.explore-end", config.explore_end, 1.0),
-        ("--dmc.average", config.average, 1.0),
-        ("--dmc.guest-games", config.guest_games, 1.0),
-        ("--dmc.score-weight", config.score_weight, 100.0),
-    ]
+    parts = [("--minutes", command.minutes, 1e6), ("--eval-minutes", command.eval_minutes, 1e6)]
+    parts += [("--keep", minutes, 1e6) for minutes in command.keep]
+    parts += [(option(n), getattr(config, n), high) for n, high in ABOVE[algo].items()]
     for name, value, high in parts:
-        zero = name.startswith("--dmc.") and name not in ("--dmc.lr", "--dmc.reuse")
-        if not (0 < value <= high or (zero and value == 0)):
+        if not 0 < value <= high:
             raise DdzError(f"{name}: expected a number above 0 and up to {high:g}, got {value}")
+    for name, high in UP_TO[algo].items():
+        value = getattr(config, name)
+        if not 0 <= value <= high:
+            raise DdzError(f"{option(name)}: expected a number in 0..{high:g}, got {value}")
+    if config.objective not in OBJECTIVES[algo]:
+        known = " or ".join([", ".join(OBJECTIVES[algo][:-1]), OBJECTIVES[algo][-1]])
+        raise DdzError(f"{option('objective')}: expected {known}, got {config.objective!r}")
 
 
 def check_device(device: str) -> str:
@@ -121,7 +160,7 @@ def check_rooms(names: str | None, changes: tuple[str, ...]) -> tuple[RuleSet, .
     return rooms
 
 
-def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
+def check(command: Command) -> tuple[RunSettings, DMCConfig | PPOConfig]:
     """The settings of a run, every argument checked before any file is written.
 
     Raises:
@@ -132,23 +171,21 @@ def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
         raise DdzError("--deterministic: needs --updates, since minutes differ from run to run")
     if command.out is None and command.resume:
         raise DdzError("--resume: needs --out, the folder of the run to go on with")
-    if command.dmc.objective not in ("wp", "adp", "mixed"):
-        raise DdzError(f"--dmc.objective: expected wp, adp or mixed, got {command.dmc.objective!r}")
     if command.init_from is not None:
         if command.resume:
             raise DdzError("--init-from: a resumed run goes on with its own weights; leave it out")
-        trainer.read_checkpoint(command.init_from)
+        TRAINERS[command.algo].read_checkpoint(command.init_from)
     device = check_device(command.device)
     rooms = check_rooms(command.rules, command.set)
     for room in rooms:
-        for guest in filter(None, command.dmc.guests.split(",")):
+        for guest in filter(None, command.dmc.guests.split(",") if command.algo == "dmc" else ()):
             try:
                 agents.load(guest, room)
             except AgentError as error:
                 raise DdzError(f"--dmc.guests: {error}") from None
     seed = check_seed(1 if command.seed is None else command.seed)
     name = f"{command.algo}-{'+'.join(r.name for r in rooms)}-{time.strftime('%m%d-%H%M%S')}"
-    out, config = command.out or Path("runs") / name, command.dmc
+    out, config = command.out or Path("runs") / name, command.config
     check_folder(out)
     if command.resume:
         rooms, seed, config = resumed(command, out / "last.pt")
@@ -170,34 +207,34 @@ def check(command: Command) -> tuple[RunSettings, trainer.DMCConfig]:
     return settings, config
 
 
-def resumed(command: Command, path: Path) -> tuple[tuple[RuleSet, ...], int, trainer.DMCConfig]:
+def resumed(command: Command, path: Path) -> tuple[tuple[RuleSet, ...], int, Any]:
     """Room, seed and settings of the run that goes on; what the command gives must agree.
 
     Raises:
         AgentError: no checkpoint there, of another room or seed, or other settings.
     """
-    data = trainer.read_checkpoint(path)
-    rooms = trainer.rooms_of(data)
+    data = TRAINERS[command.algo].read_checkpoint(path)
+    rooms = rooms_of(data)
     if (command.rules or command.set) and check_rooms(command.rules, command.set) != rooms:
         names = ",".join(room.name for room in rooms)
         raise AgentError(f"{path}: of room {names}, not {command.rules or 'play_only'}")
     if not {"config", "seed", "learner"} <= set(data):
         raise AgentError(f"{path}: holds a player only, no run that can go on")
-    net = trainer.NetConfig(**data["config"].pop("net"))
-    config = trainer.DMCConfig(net=net, **data["config"])
+    net = NetConfig(**data["config"].pop("net"))
+    config = type(command.config)(net=net, **data["config"])
     if command.seed not in (None, data["seed"]):
         raise AgentError(f"{path}: of seed {data['seed']}, not {command.seed}")
-    if command.dmc not in (trainer.DMCConfig(), config):
-        raise AgentError(f"{path}: a resumed run keeps its --dmc settings; leave them out")
+    if command.config not in (type(command.config)(), config):
+        raise AgentError(f"{path}: a resumed run keeps its --{command.algo} settings")
     return rooms, data["seed"], config
 
 
-def describe(settings: RunSettings, config: Any) -> dict[str, Any]:
+def describe(algo: str, settings: RunSettings, config: Any) -> dict[str, Any]:
     """The run's settings as JSON, for config.json."""
     return {
         "command": " ".join(["python", "train/selfplay.py", *sys.argv[1:]]),
         "settings": json.loads(json.dumps(dataclasses.asdict(settings), default=str)),
-        "dmc": dataclasses.asdict(config),
+        algo: dataclasses.asdict(config),
     }
 
 
@@ -210,7 +247,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"selfplay: {error}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    save_json(settings.out / "config.json", describe(settings, config))
+    save_json(settings.out / "config.json", describe(command.algo, settings, config))
     length = f"{settings.updates} updates" if settings.updates else f"{settings.minutes:g} minutes"
     print(
         f"{command.algo}, room {settings.name}, {length} in {config.workers} processes,"
@@ -218,12 +255,13 @@ def main(arguments: list[str] | None = None) -> int:
         flush=True,
     )
     try:
-        trainer.run(config, settings, command.resume, command.init_from)
+        TRAINERS[command.algo].run(config, settings, command.resume, command.init_from)
     except (DdzError, OSError) as error:
         print(f"selfplay: {error}", file=sys.stderr)
         return 2
     except ActorDied as error:
-        again = f"go on with: python train/selfplay.py --resume --out {settings.out}"
+        more = "" if command.algo == "dmc" else f" --algo {command.algo}"
+        again = f"go on with: python train/selfplay.py{more} --resume --out {settings.out}"
         print(f"selfplay: {error}\nthe others were ended; {again}", file=sys.stderr)
         return 1
     return 0
