@@ -30,21 +30,20 @@ from torch import Tensor, nn
 
 from agents.dmc_net import NetConfig
 from agents.inputs import pieces
-from agents.ppo import PolicyAgent, header, make_nets, read_checkpoint
+from agents.ppo import header, make_nets, read_checkpoint
 from agents.role_agent import net_names
 from ddz_env._jit import njit
 from ddz_env.listed import Bits
 from ddz_env.rules import RuleSet
 from eval.figures import MatchResult
-from train.actors import Actors, Player, Weights
+from train.actors import Actors, Weights
 from train.common import RunSettings
-from train.counts import added
 from train.critic import HandsNet
 from train.learner import average_in, begin_from
-from train.rollouts import Roller, Rollout, join, take_bits
+from train.policies import Policies
+from train.rollouts import Rollout, join, take_bits
 from train.run import Run
 from train.samples import hands_of
-from train.share import play_share
 
 MOST_LISTED = 65536
 """Listed actions in a gradient, which bounds memory; or those of one choice."""
@@ -347,83 +346,6 @@ class Learner:
         self.updates = data["updates"]
 
 
-# -------------------------------------------------------------------------------------- players
-
-
-class Policies(Player):
-    """Plays the rooms of a run by drawing from the newest policy.
-
-    Args:
-        config: of the algorithm.
-        rooms: the rooms, which share the games in flight.
-        weights: the newest, of those that learn.
-        average: the averaged ones, which are evaluated.
-        league: earlier ones, as many as have been published.
-        seed: of everything random here.
-        rank: number of this process.
-    """
-
-    def __init__(
-        self,
-        config: PPOConfig,
-        rooms: tuple[RuleSet, ...],
-        weights: Weights,
-        average: Weights,
-        league: list[Weights],
-        seed: int,
-        rank: int,
-    ) -> None:
-        names = net_names(rooms)
-        self.nets, self._average, *self._former = (
-            make_nets(config.net, names).eval() for _ in range(2 + len(league))
-        )
-        self._weights, self._averages, self._league = weights, average, league
-        self._version, self._versions = -1, [-1] * len(league)
-        self._rooms, self._config, self._rank = rooms, config, rank
-        self._agent = PolicyAgent(self._average, rooms)
-        self._before: dict[str, int] = {}
-        self.rollers: list[Roller] = []
-        self.restart(seed)
-
-    def restart(self, seed: int) -> None:
-        """Begin new games, as a function of a seed alone."""
-        self._before = self.counts
-        key = np.random.SeedSequence([seed, self._rank])
-        n, config = len(self._rooms), self._config
-        self.rollers = []
-        for room, part in zip(self._rooms, key.spawn(n), strict=True):
-            deals, rng = int(part.generate_state(1, np.uint64)[0] >> 1), np.random.default_rng(part)
-            self.rollers.append(Roller(room, max(config.games // n, 1), deals, rng, config.league))
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """What happened in all rooms so far."""
-        return added([self._before, *(roller.counts for roller in self.rollers)])
-
-    def roll(self, choices: int) -> Rollout:
-        """Whole games with at least so many choices in all."""
-        self._version = self._weights.fetch(self.nets, self._version)
-        for k, (weights, nets) in enumerate(zip(self._league, self._former, strict=True)):
-            if weights.version:
-                self._versions[k] = weights.fetch(nets, self._versions[k])
-        former = [n for n, v in zip(self._former, self._versions, strict=True) if v > 0]
-        with torch.no_grad():
-            for roller in self.rollers:
-                roller.seating.number = len(former)
-                while roller.ready * len(self.rollers) < choices:
-                    roller.step(self.nets, former)
-            return join([roller.take() for roller in self.rollers])
-
-    def evaluate(self, word: Any) -> Any:
-        """Play shares of matches, `GAME[D, L]` of each; restart (an int); or roll (a float)."""
-        if isinstance(word, int):
-            return self.restart(word)
-        if isinstance(word, float):
-            return self.roll(int(word)), self.counts
-        self._averages.fetch(self._average, -1)
-        return [play_share(self._agent, share) for share in word]
-
-
 # ------------------------------------------------------------------------------------------ run
 
 
@@ -458,7 +380,8 @@ class PPO(Run):
     def players(self) -> tuple[Actors, Policies]:
         """The processes that play, and what plays in this one."""
         arguments = (
-            self.config, self.settings.rooms, self.weights, self.averages, self.league, self.key(),
+            self.config.net, self.settings.rooms, self.config.games, self.config.league,
+            self.weights, self.averages, self.league, self.key(),
         )  # fmt: skip
         return Actors(self.config.workers - 1, Policies, arguments, 1, 1), Policies(*arguments, 0)
 
