@@ -123,6 +123,7 @@ REGISTRY: dict[str, Callable[[str | None], Agent]] = {
     "rlcard_rule": _lazy("agents.rlcard_rule", "from_spec"),
     "dmc": _lazy("agents.dmc", "from_spec"),
     "ppo": _lazy("agents.ppo", "from_spec"),
+    "split": _lazy("agents.split", "from_spec"),
     "onnx": _lazy("agents.onnx_agent", "from_spec"),
 }
 """Makers of agents by name; each gets what follows the colon of a spec, None without one."""
