@@ -3,9 +3,9 @@
 Three of the agent play whole deals; each question before the play that leaves a choice is noted
 with the answer and the strength of the hand, `greedy`'s estimate of the landlord's chance to win
 (`ddz_env.bots.landlord_chance`, fitted on 40,000 deals). Printed for each kind of question: how
-often the answer was yes in each tenth of the hands, the rank correlation (Spearman) of strength and
-answer, and that of the tenths' strength and share of yes. Against its own play with `greedy`'s
-choices: `python eval/tournament.py dmc split:greedy+dmc --rules happy`.
+often the answer was yes (in calls by points: how many) in tenths of the hands, the rank correlation
+(Spearman) of strength and answer, and that of the tenths' means. With `greedy`'s choices instead of
+its own: `python eval/tournament.py dmc split:greedy+dmc --rules happy`.
 """
 
 import sys
@@ -45,6 +45,7 @@ QUESTIONS = {
 PARTS = 10
 """Parts of equally many hands by strength."""
 LOOK = CHOICES["look"]
+POINTS = tuple(CHOICES[f"call_{points}"] for points in (1, 2, 3))
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,14 @@ class Command:
 
 
 def answers(agent: Agent, rules: RuleSet, deals: int, seed: int) -> dict[str, np.ndarray]:
-    """What the agent said, by kind of question: strengths and yes or no, `float[n, 2]`."""
+    """What the agent said, by kind of question: strengths and answers, `float[n, 2]`.
+
+    An answer is 0 for no, the points of a call by points, else 1.
+    """
     env = VecEnv(min(deals, 256), rules, seed)
     noted: dict[str, list[np.ndarray]] = {name: [] for name in QUESTIONS}
-    ended = 0
+    ended, numbers = 0, env.states["deal"]  # agents' own randomness goes by the deal's number
+    numbers[:] = np.arange(env.num_envs)
     while ended < deals:
         legal = env.legal()
         actions = legal.ids[legal.offsets[:-1]].astype(np.int64)
@@ -80,31 +85,35 @@ def answers(agent: Agent, rules: RuleSet, deals: int, seed: int) -> dict[str, np
             here = np.flatnonzero(np.isin(views["phase"], phases))
             if len(here):
                 strength = [landlord_chance(hand) for hand in views["hand"][here]]
-                yes = ~np.isin(actions[free[here]], (PASS, LOOK))
-                noted[name].append(np.column_stack([strength, yes]))
-        ended += int(env.step(actions).sum())
+                said = actions[free[here]]
+                size = np.where(np.isin(said, POINTS), said, 1)
+                answer = np.where(np.isin(said, (PASS, LOOK)), 0, size)
+                noted[name].append(np.column_stack([strength, answer]))
+        over = np.flatnonzero(env.step(actions))
+        numbers[over] = env.num_envs + ended + np.arange(len(over))
+        ended += len(over)
     return {name: np.concatenate(found) for name, found in noted.items() if found}
 
 
 def described(answered: np.ndarray) -> dict[str, Any]:
-    """Share of yes, by tenths of strength, and rank correlations; None where all are alike.
+    """Answers by tenths of strength, and rank correlations; None where all are alike.
 
     Args:
-        answered: strength and 1 for yes, `float[n, 2]`.
+        answered: strength and answer, `float[n, 2]`.
     """
-    strength, yes = answered.T
+    strength, answer = answered.T
     order = np.argsort(strength, kind="stable")
     tenths = [
-        (float(strength[part].mean()), float(yes[part].mean()))
+        (float(strength[part].mean()), float(answer[part].mean()))
         for part in np.array_split(order, PARTS)
         if len(part)
     ]
-    varied = 0 < yes.mean() < 1 and len(set(strength.tolist())) > 1
-    each = float(stats.spearmanr(strength, yes).statistic) if varied else None
+    varied = len(set(answer.tolist())) > 1 and len(set(strength.tolist())) > 1
+    each = float(stats.spearmanr(strength, answer).statistic) if varied else None
     parts = float(stats.spearmanr(*zip(*tenths, strict=True)).statistic) if varied else None
     return {
-        "asked": len(yes),
-        "yes": float(yes.mean()),
+        "asked": len(answer),
+        "yes": float((answer > 0).mean()),
         "tenths": tenths,
         "correlation": each,
         "correlation_of_tenths": parts,
@@ -115,21 +124,11 @@ def table(found: dict[str, dict[str, Any]], title: str) -> Table:
     """A row for each kind of question."""
     grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     grid.add_column("question", no_wrap=True)
-    for name in (
-        "asked",
-        "yes",
-        "weakest ..",
-        "",
-        "middle",
-        "",
-        ".. strongest",
-        "rank r",
-        "tenths",
-    ):
+    for name in ("asked", "yes", "weakest", "middle", "strongest", "rank r", "tenths"):
         grid.add_column(name, justify="right", no_wrap=True)
     for name, row in found.items():
-        shares = [yes for _, yes in row["tenths"]]
-        picked = [shares[k * (len(shares) - 1) // 4] for k in range(5)]
+        shares = [answer for _, answer in row["tenths"]]
+        picked = shares[0], shares[len(shares) // 2], shares[-1]
         ranks = [row["correlation"], row["correlation_of_tenths"]]
         grid.add_row(
             name,
@@ -158,10 +157,11 @@ def run(command: Command, line: str) -> None:
     noted = answers(agent, rules, command.deals, command.seed)
     found = {name: described(answered) for name, answered in noted.items()}
     console = Console()
-    title = f"{command.agent} in {rules.name}, {command.deals:,} deals: share of yes by strength"
+    title = f"{command.agent} in {rules.name}, {command.deals:,} deals: answers by strength"
     console.print(table(found, title))
     console.print(
-        "rank r: Spearman's rank correlation of strength and answer; tenths: of the tenths' shares",
+        "weakest, middle, strongest: share of yes, or mean points, in these tenths of the hands;\n"
+        "rank r: Spearman's correlation of strength and answer; tenths: that of the tenths' means",
         style="dim",
     )
     if command.json is not None:

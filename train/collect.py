@@ -92,7 +92,9 @@ class Collector:
         landlord = states["landlord"].astype(np.int64)
         done = env.step(actions)
         ended = [self._finish(i, landlord[i]) for i in np.flatnonzero(done)]
-        self._guests.invite(np.flatnonzero(done))
+        over = np.flatnonzero(done)
+        self._guests.invite(over)
+        self.env.states["deal"][over] = self.counts["games"] + over  # a guest's luck goes by it
         return np.concatenate(ended) if ended else np.zeros(0, SAMPLE)
 
     def _choose(
