@@ -28,14 +28,13 @@ from train.common import save_checkpoint
 from train.ppo import (
     Learner,
     PPOConfig,
-    by_points,
     clipped_loss,
     gae,
     log_softmax,
     minibatches,
-    reward_of,
     schedule,
 )
+from train.rewards import by_points, reward_of
 from train.rollouts import CHOICE, Roller, Rollout, join
 
 SMALL = NetConfig(hidden=24, state=16, head=8)
@@ -129,10 +128,9 @@ def test_rewards():
     assert reward_of(points, False).tolist() == [1, -1, -1, 1]
     assert np.allclose(reward_of(points, True), [2, -1, -3, 40], atol=1e-3)
     rooms = (PRESETS["play_only"],), (PRESETS["play_only"], PRESETS["happy"])
-    assert [by_points(CONFIG, room) for room in rooms] == [False, True]
+    assert [by_points("auto", room) for room in rooms] == [False, True]
     for objective, wanted in (("wp", False), ("points", True)):
-        config = dataclasses.replace(CONFIG, objective=objective)
-        assert {by_points(config, room) for room in rooms} == {wanted}
+        assert {by_points(objective, room) for room in rooms} == {wanted}
 
 
 def test_schedules():

@@ -34,13 +34,13 @@ from agents.ppo import header, make_nets, read_checkpoint
 from agents.role_agent import net_names
 from ddz_env._jit import njit
 from ddz_env.listed import Bits
-from ddz_env.rules import RuleSet
 from eval.figures import MatchResult
 from train.actors import Actors, Weights
 from train.common import RunSettings
 from train.critic import HandsNet
 from train.learner import average_in, begin_from
 from train.policies import Policies
+from train.rewards import by_points, reward_of
 from train.rollouts import Rollout, join, take_bits
 from train.run import Run
 from train.samples import hands_of
@@ -110,18 +110,6 @@ def schedule(config: PPOConfig, done: float) -> dict[str, float]:
         "learning_rate": config.lr * (1 + (config.lr_end - 1) * done),
         "entropy": config.entropy + (config.entropy_end - config.entropy) * done,
     }
-
-
-def by_points(config: PPOConfig, rooms: tuple[RuleSet, ...]) -> bool:
-    """Whether the reward is one of points."""
-    calls = any(room.auction != "none" for room in rooms)
-    return calls if config.objective == "auto" else config.objective == "points"
-
-
-def reward_of(points: np.ndarray, by_points: bool) -> np.ndarray:
-    """The reward of deals that brought so many points, `float32[E]`."""
-    size = np.log2(1 + np.abs(points)) if by_points else np.ones_like(points)
-    return (np.sign(points) * size).astype(np.float32)
 
 
 _FLOATS = types.float32[::1]
@@ -387,7 +375,7 @@ class PPO(Run):
 
     def header(self) -> dict[str, Any]:
         """What a checkpoint says of itself."""
-        objective = "points" if by_points(self.config, self.settings.rooms) else "wp"
+        objective = "points" if by_points(self.config.objective, self.settings.rooms) else "wp"
         return header(self.settings.rooms, self.config.net, objective)
 
     def step(self, done: float) -> dict[str, float]:
@@ -395,7 +383,7 @@ class PPO(Run):
         schedules = schedule(self.config, done)
         rollout = self._gather()
         if not self.halted:
-            points = by_points(self.config, self.settings.rooms)
+            points = by_points(self.config.objective, self.settings.rooms)
             self.learner.update(rollout, reward_of(rollout.points, points), schedules)
             if self.league and self.learner.updates % self.config.league_every == 0:
                 turn = self.learner.updates // self.config.league_every - 1

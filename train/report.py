@@ -146,11 +146,11 @@ class Report:
         print_results(self.console, title, results)
         picture = save_curve(settings, run.history)
         last = settings.out / "last.pt"
-        rules = settings.rooms[0].name
+        rules, agent = settings.rooms[0].name, self.algo.removeprefix("rllib-")
         lines = (
             f"\nresults {settings.out / 'summary.json'}, curve {picture}",
             "next:",
-            f"  python eval/tournament.py {self.algo}:{last} greedy rlcard_rule --rules {rules}",
+            f"  python eval/tournament.py {agent}:{last} greedy rlcard_rule --rules {rules}",
             f"  tensorboard --logdir {settings.out.parent}",
         )
         self.console.print("\n".join(lines), highlight=False, soft_wrap=True)

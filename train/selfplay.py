@@ -1,8 +1,10 @@
 """Train an agent by self-play: `python train/selfplay.py --rules play_only --minutes 10`."""
 
 import dataclasses
+import importlib.util
 import json
 import signal
+import socket
 import sys
 import time
 from dataclasses import dataclass
@@ -21,19 +23,21 @@ from ddz_env.rooms import load_rules
 from ddz_env.rules import RuleSet
 from ddz_env.vector import check_seed
 from eval.cli import check_folder, save_json
-from train import dmc, ppo
+from train import dmc, ppo, rllib
 from train.actors import ActorDied
 from train.common import RunSettings
 from train.learner import DMCConfig
 from train.ppo import PPOConfig
+from train.rllib import RLlibConfig
 
 
 @dataclass(frozen=True)
 class Command:
     """Train an agent by self-play; ends with an evaluation on duplicate deals."""
 
-    algo: Literal["dmc", "ppo"] = "dmc"
-    """Algorithm: dmc (Deep Monte-Carlo) or ppo (proximal policy optimisation)."""
+    algo: Literal["dmc", "ppo", "rllib-ppo"] = "dmc"
+    """Algorithm: dmc (Deep Monte-Carlo), ppo (proximal policy optimisation), or rllib-ppo (the same
+    by Ray RLlib, for several machines; extra `rllib`)."""
     rules: str | None = None
     """Room: a preset's name or a TOML file; play_only unless given. Several with commas between are
     trained together. A resumed run keeps its own."""
@@ -63,18 +67,29 @@ class Command:
     """Deals of the closing evaluation, against each opponent."""
     keep: tuple[float, ...] = ()
     """Minutes after which the player is kept as minute-N.pt, for eval/curve.py: --keep 1 3 10."""
+    num_env_runners: int = 0
+    """rllib-ppo: processes or nodes that play; 0 plays in this process, best on two cores."""
+    ray_address: str | None = None
+    """rllib-ppo: HOST:PORT of a Ray cluster that runs; Ray is started here unless given."""
     dmc: DMCConfig = dataclasses.field(default_factory=DMCConfig)
     """Settings of dmc."""
     ppo: PPOConfig = dataclasses.field(default_factory=PPOConfig)
     """Settings of ppo."""
+    rllib: RLlibConfig = dataclasses.field(default_factory=RLlibConfig)
+    """Settings of rllib-ppo."""
 
     @property
-    def config(self) -> DMCConfig | PPOConfig:
+    def section(self) -> str:
+        """What options of the algorithm begin with."""
+        return self.algo.partition("-")[0]
+
+    @property
+    def config(self) -> Any:
         """Settings of the algorithm."""
-        return self.dmc if self.algo == "dmc" else self.ppo
+        return getattr(self, self.section)
 
 
-TRAINERS: dict[str, Any] = {"dmc": dmc, "ppo": ppo}
+TRAINERS: dict[str, Any] = {"dmc": dmc, "ppo": ppo, "rllib-ppo": rllib}
 """The module of each algorithm."""
 
 
@@ -84,6 +99,7 @@ WHOLE = {
         "workers", "games", "batch", "minibatch", "epochs", "league_every", "league_size",
         "average_every", "restart_every",
     ),
+    "rllib": ("envs", "batch", "minibatch", "epochs", "listed", "league_every"),
 }  # fmt: skip
 """Settings that are whole numbers from 1."""
 UP_TO: dict[str, dict[str, float]] = {
@@ -95,19 +111,25 @@ UP_TO: dict[str, dict[str, float]] = {
         "lr_end": 1.0, "entropy": 100.0, "entropy_end": 100.0, "value_weight": 100.0, "gamma": 1.0,
         "gae_lambda": 1.0, "critic": 1e5, "league": 1.0, "average": 1.0,
     },
+    "rllib": {
+        "entropy": 100.0, "value_weight": 100.0, "gamma": 1.0, "gae_lambda": 1.0, "league": 1.0,
+        "gpu_learners": 1e4,
+    },
 }  # fmt: skip
 """Settings that are numbers from 0 up to this."""
 ABOVE: dict[str, dict[str, float]] = {
     "dmc": {"lr": 1.0, "reuse": 100.0},
     "ppo": {"lr": 1.0, "clip": 100.0, "max_norm": 1e6},
+    "rllib": {"lr": 1.0, "clip": 100.0},
 }
 """Settings that are numbers above 0 up to this."""
-OBJECTIVES = {"dmc": ("wp", "adp", "mixed"), "ppo": ("auto", "wp", "points")}
+OBJECTIVES = {"dmc": ("wp", "adp", "mixed")}
+OBJECTIVES["ppo"] = OBJECTIVES["rllib"] = ("auto", "wp", "points")
 
 
 def check_numbers(command: Command) -> None:
     """Raise a `DdzError` that names the first setting that is out of range."""
-    algo, config = command.algo, command.config
+    algo, config = command.section, command.config
 
     def option(name: str) -> str:
         return f"--{algo}." + name.replace("_", "-")
@@ -135,6 +157,31 @@ def check_numbers(command: Command) -> None:
         raise DdzError(f"{option('objective')}: expected {known}, got {config.objective!r}")
 
 
+def check_ray(command: Command) -> None:
+    """Raise a `DdzError` for what RLlib can't do, or where it or its cluster is missing."""
+    if command.algo != "rllib-ppo":
+        for name in ("num_env_runners", "ray_address"):
+            if getattr(command, name):
+                raise DdzError(f"--{name.replace('_', '-')}: needs --algo rllib-ppo")
+        return
+    if importlib.util.find_spec("ray") is None:
+        raise DdzError("--algo rllib-ppo: needs the extra rllib: pip install -e '.[train,rllib]'")
+    if command.deterministic:
+        raise DdzError("--deterministic: not with rllib-ppo; use --algo ppo")
+    if len((command.rules or "").split(",")) > 1:
+        raise DdzError("--rules: rllib-ppo trains one room at a time")
+    if not 0 <= command.num_env_runners <= 10_000:
+        raise DdzError(f"--num-env-runners: expected 0..10000, got {command.num_env_runners}")
+    if command.ray_address not in (None, "local"):
+        host, colon, port = command.ray_address.rpartition(":")
+        if not colon or not host or not port.isdigit():
+            raise DdzError(f"--ray-address: expected HOST:PORT, got {command.ray_address!r}")
+        try:
+            socket.create_connection((host, int(port)), timeout=5).close()
+        except OSError as error:
+            raise DdzError(f"--ray-address {command.ray_address}: {error}") from None
+
+
 def check_device(device: str) -> str:
     """The device that `auto` means.
 
@@ -160,13 +207,14 @@ def check_rooms(names: str | None, changes: tuple[str, ...]) -> tuple[RuleSet, .
     return rooms
 
 
-def check(command: Command) -> tuple[RunSettings, DMCConfig | PPOConfig]:
+def check(command: Command) -> tuple[RunSettings, Any]:
     """The settings of a run, every argument checked before any file is written.
 
     Raises:
         DdzError: an argument that is out of range, by name; a checkpoint that does not fit.
     """
     check_numbers(command)
+    check_ray(command)
     if command.deterministic and command.updates is None:
         raise DdzError("--deterministic: needs --updates, since minutes differ from run to run")
     if command.out is None and command.resume:
@@ -225,7 +273,7 @@ def resumed(command: Command, path: Path) -> tuple[tuple[RuleSet, ...], int, Any
     if command.seed not in (None, data["seed"]):
         raise AgentError(f"{path}: of seed {data['seed']}, not {command.seed}")
     if command.config not in (type(command.config)(), config):
-        raise AgentError(f"{path}: a resumed run keeps its --{command.algo} settings")
+        raise AgentError(f"{path}: a resumed run keeps its --{command.section} settings")
     return rooms, data["seed"], config
 
 
@@ -234,7 +282,7 @@ def describe(algo: str, settings: RunSettings, config: Any) -> dict[str, Any]:
     return {
         "command": " ".join(["python", "train/selfplay.py", *sys.argv[1:]]),
         "settings": json.loads(json.dumps(dataclasses.asdict(settings), default=str)),
-        algo: dataclasses.asdict(config),
+        algo.partition("-")[0]: dataclasses.asdict(config),
     }
 
 
@@ -255,7 +303,8 @@ def main(arguments: list[str] | None = None) -> int:
         flush=True,
     )
     try:
-        TRAINERS[command.algo].run(config, settings, command.resume, command.init_from)
+        more = (command.ray_address, command.num_env_runners) if command.section == "rllib" else ()
+        TRAINERS[command.algo].run(config, settings, command.resume, command.init_from, *more)
     except (DdzError, OSError) as error:
         print(f"selfplay: {error}", file=sys.stderr)
         return 2
