@@ -45,13 +45,21 @@ class Weights:
     writer counts before and after it writes, and who reads in between keeps what it had.
 
     Args:
-        nets: networks of the same sizes as those that are shared.
+        nets: networks of the same sizes as those that are shared; or how many weights there are.
     """
 
-    def __init__(self, nets: nn.ModuleList) -> None:
-        self._flat = parameters_to_vector(nets.parameters()).detach().cpu().clone().share_memory_()
+    def __init__(self, nets: nn.ModuleList | int) -> None:
+        if isinstance(nets, int):
+            flat = torch.zeros(nets)
+        else:
+            flat = parameters_to_vector(nets.parameters()).detach().cpu().clone()
+        self._flat = flat.share_memory_()
         self._begun = torch.zeros(1, dtype=torch.int64).share_memory_()
         self._ended = torch.zeros(1, dtype=torch.int64).share_memory_()
+
+    def __len__(self) -> int:
+        """How many weights there are."""
+        return len(self._flat)
 
     @property
     def version(self) -> int:
@@ -60,10 +68,17 @@ class Weights:
 
     def publish(self, nets: nn.ModuleList) -> None:
         """Put new weights; one process only does."""
-        flat = parameters_to_vector(nets.parameters()).detach().cpu()
+        self.put(parameters_to_vector(nets.parameters()).detach().cpu().numpy())
+
+    def put(self, flat: np.ndarray) -> None:
+        """Put new weights, all in one row: `float32[n]`."""
         self._begun += 1
-        self._flat.copy_(flat)
+        self._flat.numpy()[:] = flat
         self._ended += 1
+
+    def numpy(self) -> np.ndarray:
+        """A copy of the weights, all in one row: `float32[n]`."""
+        return self._flat.numpy().copy()
 
     def fetch(self, nets: nn.ModuleList, version: int) -> int:
         """Get the newest into `nets`, which have a version; the version that they have then."""

@@ -44,6 +44,10 @@ class RunSettings:
     """Measure progress in updates only, so that equal seeds give equal bits."""
     device: str
     """Where networks learn: cpu or cuda; they play on the CPU."""
+    ray: str | None = None
+    """Address of a Ray cluster whose actors play, or `local`; None: processes of this machine."""
+    runners: int = 0
+    """Ray actors."""
     keep: tuple[float, ...] = ()
     """Minutes after which the averaged player is kept, for curves; ascending."""
 

@@ -81,14 +81,19 @@ class DMC(Run):
         super().__init__(config, settings, resumed, learner)
         self._restart_windows()
 
-    def players(self) -> tuple[Actors, SelfPlay]:
+    def players(self) -> tuple[Any, SelfPlay]:
         """The processes that play, and what plays in this one."""
         arguments = (
             self.config, self.settings.rooms, self.weights, self.averages,
             final_objective(self.config), self.key(),
         )  # fmt: skip
         ahead = 1 if self.settings.deterministic else 2
-        actors = Actors(self.config.workers - 1, SelfPlay, arguments, self.config.block, ahead)
+        more = SelfPlay, arguments, self.config.block, ahead
+        if self.settings.ray is None:
+            return Actors(self.config.workers - 1, *more), SelfPlay(*arguments, 0)
+        from train.ray_actors import RayActors  # imports ray
+
+        actors = RayActors(self.settings.ray, self.settings.runners, *more)
         return actors, SelfPlay(*arguments, 0)
 
     def header(self) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def started(address: str | None) -> None:
         raise DdzError(f"--ray-address {address}: no Ray cluster answers there: {reason}") from None
 
 
-def algorithm(config: RLlibConfig, settings: RunSettings, runners: int) -> Any:
+def algorithm(config: RLlibConfig, settings: RunSettings) -> Any:
     """RLlib's algorithm for a run."""
     from ray.rllib.algorithms.ppo import PPOConfig
     from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
@@ -175,7 +175,7 @@ def algorithm(config: RLlibConfig, settings: RunSettings, runners: int) -> Any:
         .environment(DealEnv, env_config=environment, disable_env_checking=True)
         .framework("torch")
         .env_runners(
-            num_env_runners=runners,
+            num_env_runners=settings.runners,
             num_envs_per_env_runner=config.envs,
             rollout_fragment_length="auto",
             batch_mode="complete_episodes",
@@ -336,7 +336,6 @@ class RLlibPPO(Run):
         settings: of the run.
         resumed: the checkpoint to go on with, or nothing.
         begin: a checkpoint whose weights to begin with, or nothing.
-        runners: processes or nodes that play; 0 plays here.
     """
 
     algo = "rllib-ppo"
@@ -347,10 +346,9 @@ class RLlibPPO(Run):
         settings: RunSettings,
         resumed: dict[str, Any],
         begin: dict[str, Any],
-        runners: int,
     ) -> None:
         names, folder = net_names(settings.rooms), settings.out / STATE
-        learner = Learner(algorithm(config, settings, runners), config, names, folder)
+        learner = Learner(algorithm(config, settings), config, names, folder)
         if begin:
             learner.begin_from(begin)
         super().__init__(config, settings, resumed, learner)
@@ -381,8 +379,6 @@ def run(
     settings: RunSettings,
     resume: bool,
     begin: Path | None,
-    address: str | None = None,
-    runners: int = 0,
 ) -> None:
     """Train until the run has ended or was stopped.
 
@@ -393,10 +389,10 @@ def run(
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     torch.set_num_threads(1)
     resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
-    started(address)
+    started(settings.ray)
     import ray
 
     try:
-        RLlibPPO(config, settings, resumed, read_checkpoint(begin) if begin else {}, runners).run()
+        RLlibPPO(config, settings, resumed, read_checkpoint(begin) if begin else {}).run()
     finally:
         ray.shutdown()

@@ -68,9 +68,11 @@ class Command:
     keep: tuple[float, ...] = ()
     """Minutes after which the player is kept as minute-N.pt, for eval/curve.py: --keep 1 3 10."""
     num_env_runners: int = 0
-    """rllib-ppo: processes or nodes that play; 0 plays in this process, best on two cores."""
+    """Ray actors that play. rllib-ppo: 0 plays in this process, best on two cores. dmc, with
+    --ray-address: 1 unless given, in the place of --dmc.workers."""
     ray_address: str | None = None
-    """rllib-ppo: HOST:PORT of a Ray cluster that runs; Ray is started here unless given."""
+    """HOST:PORT of a Ray cluster that runs, or local to start Ray here, as rllib-ppo does anyway;
+    with dmc, Ray actors play instead of processes."""
     dmc: DMCConfig = dataclasses.field(default_factory=DMCConfig)
     """Settings of dmc."""
     ppo: PPOConfig = dataclasses.field(default_factory=PPOConfig)
@@ -158,17 +160,18 @@ def check_numbers(command: Command) -> None:
 
 
 def check_ray(command: Command) -> None:
-    """Raise a `DdzError` for what RLlib can't do, or where it or its cluster is missing."""
-    if command.algo != "rllib-ppo":
+    """Raise a `DdzError` for what can't be done with Ray, or where it or its cluster is missing."""
+    if command.algo == "ppo" or (command.algo == "dmc" and command.ray_address is None):
         for name in ("num_env_runners", "ray_address"):
             if getattr(command, name):
-                raise DdzError(f"--{name.replace('_', '-')}: needs --algo rllib-ppo")
+                other = "dmc and --ray-address" if command.algo == "dmc" else "dmc"
+                raise DdzError(f"--{name.replace('_', '-')}: needs --algo rllib-ppo, or {other}")
         return
     if importlib.util.find_spec("ray") is None:
-        raise DdzError("--algo rllib-ppo: needs the extra rllib: pip install -e '.[train,rllib]'")
+        raise DdzError("Ray: needs the extra rllib: pip install -e '.[train,rllib]'")
     if command.deterministic:
-        raise DdzError("--deterministic: not with rllib-ppo; use --algo ppo")
-    if len((command.rules or "").split(",")) > 1:
+        raise DdzError("--deterministic: not with Ray; use --algo dmc or ppo without it")
+    if command.algo == "rllib-ppo" and len((command.rules or "").split(",")) > 1:
         raise DdzError("--rules: rllib-ppo trains one room at a time")
     if not 0 <= command.num_env_runners <= 10_000:
         raise DdzError(f"--num-env-runners: expected 0..10000, got {command.num_env_runners}")
@@ -251,6 +254,8 @@ def check(command: Command) -> tuple[RunSettings, Any]:
         deterministic=command.deterministic,
         device=device,
         keep=tuple(sorted(command.keep)),
+        ray=command.ray_address,
+        runners=command.num_env_runners or int(command.algo == "dmc"),
     )
     return settings, config
 
@@ -303,8 +308,7 @@ def main(arguments: list[str] | None = None) -> int:
         flush=True,
     )
     try:
-        more = (command.ray_address, command.num_env_runners) if command.section == "rllib" else ()
-        TRAINERS[command.algo].run(config, settings, command.resume, command.init_from, *more)
+        TRAINERS[command.algo].run(config, settings, command.resume, command.init_from)
     except (DdzError, OSError) as error:
         print(f"selfplay: {error}", file=sys.stderr)
         return 2
