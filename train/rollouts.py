@@ -61,27 +61,29 @@ def take_bits(bits: Bits, rows: np.ndarray) -> Bits:
     return Bits(taken.offsets, taken.ids)
 
 
+def _joined(offsets: list[np.ndarray]) -> np.ndarray:
+    """Offsets of lists that follow one another."""
+    ends = np.cumsum([0, *(o[-1] for o in offsets)])
+    return np.concatenate([[0], *(o[1:] + e for o, e in zip(offsets, ends[:-1], strict=True))])
+
+
+def join_bits(parts: list[Bits]) -> Bits:
+    """Lists of ones one after another."""
+    ones = [np.zeros(0, np.uint16), *(part.bits[: part.offsets[-1]] for part in parts)]
+    return Bits(_joined([part.offsets for part in parts]), np.concatenate(ones))
+
+
 def join(parts: list[Rollout]) -> Rollout:
     """Rollouts one after another."""
-
-    def offsets(each: list[np.ndarray]) -> np.ndarray:
-        ends = np.cumsum([0, *(o[-1] for o in each)])
-        return np.concatenate([[0], *(o[1:] + e for o, e in zip(each, ends[:-1], strict=True))])
-
-    def bits(each: list[Bits]) -> Bits:
-        values = [b.bits[: b.offsets[-1]] for b in each]
-        return Bits(offsets([b.offsets for b in each]), np.concatenate(values))
-
+    ids = np.concatenate([part.lists.ids for part in parts])
     return Rollout(
-        np.concatenate([p.choices for p in parts]),
-        bits([p.state for p in parts]),
-        Legal(
-            offsets([p.lists.offsets for p in parts]), np.concatenate([p.lists.ids for p in parts])
-        ),
-        bits([p.actions for p in parts]),
-        np.concatenate([p.facts for p in parts]),
-        offsets([p.episodes for p in parts]),
-        np.concatenate([p.points for p in parts]),
+        np.concatenate([part.choices for part in parts]),
+        join_bits([part.state for part in parts]),
+        Legal(_joined([part.lists.offsets for part in parts]), ids),
+        join_bits([part.actions for part in parts]),
+        np.concatenate([part.facts for part in parts]),
+        _joined([part.episodes for part in parts]),
+        np.concatenate([part.points for part in parts]),
     )
 
 
@@ -191,34 +193,24 @@ class Roller:
     def take(self) -> Rollout:
         """The choices of all games that have ended since the last time."""
         games, self._ended, self.ready = self._ended, [], 0
-        if not games:
-            nothing = np.zeros(1, np.int64)
-            bits = Bits(nothing, np.zeros(0, np.uint16))
-            return Rollout(
-                np.zeros(0, CHOICE), bits, Legal(nothing, np.zeros(0, np.int32)), bits,
-                np.zeros((0, FACTS), np.float16), nothing, np.zeros(0, np.float32),
-            )  # fmt: skip
-        views = records(VIEW, sum(len(g.choices) for g in games))
-        views[:] = np.concatenate([g.views for g in games])
-        ids = [row for g in games for row in g.ids]
-        legal = Legal(
-            np.concatenate([[0], np.cumsum([len(row) for row in ids])]), np.concatenate(ids)
-        )
-        states, actions, facts = [], [], []
-        for begin, end in pieces(legal.offsets):
-            read = self._reader.read(views[begin:end], legal.part(begin, end))
-            states.append(read.state)
-            actions.append(read.actions)
-            facts.append(read.facts.astype(np.float16))
-        nothing = np.zeros(1, np.int64)
-        empty = Legal(nothing, np.zeros(0, np.int32))
-        choices = np.concatenate([g.choices for g in games])
-        sizes = np.concatenate([g.episodes for g in games])
-        points = np.concatenate([g.points for g in games])
-        parts = [
-            Rollout(choices[:0], s, empty, a, f, nothing, points[:0])
-            for s, a, f in zip(states, actions, facts, strict=True)
+        ids = [row for game in games for row in game.ids]
+        offsets = np.concatenate([[0], np.cumsum([len(row) for row in ids], dtype=np.int64)])
+        legal = Legal(offsets, np.concatenate([np.zeros(0, np.int32), *ids]))
+        views = records(VIEW, len(ids))
+        if games:
+            views[:] = np.concatenate([game.views for game in games])
+        reads = [
+            self._reader.read(views[begin:end], legal.part(begin, end))
+            for begin, end in pieces(offsets)
         ]
-        joined = join(parts)
-        episodes = np.concatenate([[0], np.cumsum(sizes)])
-        return joined._replace(choices=choices, lists=legal, episodes=episodes, points=points)
+        facts = [np.zeros((0, FACTS), np.float16)]
+        sizes = [size for game in games for size in game.episodes]
+        return Rollout(
+            np.concatenate([np.zeros(0, CHOICE), *(game.choices for game in games)]),
+            join_bits([read.state for read in reads]),
+            legal,
+            join_bits([read.actions for read in reads]),
+            np.concatenate([*facts, *(read.facts.astype(np.float16) for read in reads)]),
+            np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+            np.concatenate([np.zeros(0, np.float32), *(game.points for game in games)]),
+        )
