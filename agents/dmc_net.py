@@ -64,6 +64,18 @@ def add_to_rows(offsets, bits, grad, out):
                 row[j] += g[j]
 
 
+@njit([types.void(_T_OFFSETS, _T_MATRIX, _T_MATRIX)], fastmath=True)
+def gate_rows(offsets, rows, out):
+    """The gated sum: `out[k]` = first half of its row + `out[k]` * (1 + second half)."""
+    width = out.shape[1]
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        for k in range(offsets[i] - offsets[0], offsets[i + 1] - offsets[0]):
+            added = out[k]
+            for j in range(width):
+                added[j] = row[j] + added[j] * (np.float32(1.0) + row[width + j])
+
+
 @njit([types.void(_T_OFFSETS, _T_MATRIX, _T_MATRIX)])
 def repeat_rows(offsets, rows, out):
     """Copy `rows[i]` to `out[offsets[i] - offsets[0] : offsets[i + 1] - offsets[0]]`."""
@@ -112,9 +124,20 @@ class NetConfig:
     """Whether it reads the planner's facts of each action."""
     history: bool = True
     """Whether it reads the last decisions of the play, besides what has been played."""
+    gate: bool = False
+    """Scale what an action adds, unit by unit, by a gate that the state opens."""
+    extra: int = 0
+    """Width of one more layer between the sum of state and action and the head; 0 for none."""
     joint: bool = False
     """Read action and facts in the first layer beside the state, so that the whole network runs
     for every listed action."""
+
+    @property
+    def embedded(self) -> int:
+        """Width of a state's embedding."""
+        if self.joint:
+            return self.hidden
+        return 2 * self.state if self.gate else self.state
 
 
 def without_history(state: Bits) -> Bits:
@@ -132,49 +155,64 @@ class RoleNet(nn.Module):
         # About 80 and 18 ones a row: unit variance after the sums.
         self.state_in = nn.Parameter(torch.randn(STATE_SIZE, config.hidden) / 80**0.5)
         self.state_bias = nn.Parameter(torch.zeros(config.hidden))
-        self.state_out = nn.Linear(config.hidden, config.state)
+        outputs = config.state if config.joint else config.embedded
+        self.state_out = nn.Linear(config.hidden, outputs)
+        if config.gate and not config.joint:  # open gates
+            with torch.no_grad():
+                self.state_out.weight[config.state :] = 0.0
+                self.state_out.bias[config.state :] = 0.0
         width = config.hidden if config.joint else config.state
         self.action_in = nn.Parameter(torch.randn(ACTION_SIZE, width) / 18**0.5)
         self.facts_in = nn.Parameter(torch.randn(FACTS, width) / 20**0.5)
         self.use_facts, self.history, self.joint = config.facts, config.history, config.joint
+        self.gate = config.gate and not config.joint
         if not config.facts:
             self.facts_in.data.zero_().requires_grad_(False)
-        self.head = nn.Linear(config.state, config.head)
+        self.extra = nn.Linear(config.state, config.extra) if config.extra else None
+        self.head = nn.Linear(config.extra or config.state, config.head)
         self.out = nn.Linear(config.head, len(OUTPUTS))
         with torch.no_grad():
             self.out.bias[1:] = FIRST_POINTS
 
     def embed(self, state: Bits) -> Tensor:
-        """State embeddings, `float32[B, state]`; `[B, hidden]` if joint."""
+        """State embeddings, `float32[B, embedded]`."""
         if not self.history:
             state = without_history(state)
         hidden = sum_of_rows(state, self.state_in) + self.state_bias  # [B, hidden]
         return hidden if self.joint else self.state_out(torch.relu(hidden))
 
     def score(self, embedded: Tensor, actions: Bits, facts: Tensor) -> Tensor:
-        """Outputs of actions, one for each row of `embedded[A, state]`: `float32[A, 3]`."""
-        mixed = embedded + sum_of_rows(actions, self.action_in)  # [A, state]
+        """Outputs of actions, one for each row of `embedded[A, embedded]`: `float32[A, 3]`."""
+        added = sum_of_rows(actions, self.action_in)  # [A, state]
         if self.use_facts:
-            mixed = mixed + facts @ self.facts_in
-        return self._top(mixed)
+            added = added + facts @ self.facts_in
+        if self.gate:
+            base, gate = embedded.chunk(2, dim=1)
+            return self._top(base + added * (1 + gate))
+        return self._top(embedded + added)
 
     def _top(self, mixed: Tensor) -> Tensor:
         """The layers above the sum of state and action; without a gradient in its place."""
         relu = torch.relu if torch.is_grad_enabled() else torch.relu_
         if self.joint:
             mixed = self.state_out(relu(mixed))
+        if self.extra is not None:
+            mixed = self.extra(relu(mixed))
         return self.out(relu(self.head(relu(mixed))))
 
     @torch.no_grad()
     def score_lists(self, inputs: Inputs) -> np.ndarray:
         """Outputs of all listed actions of a batch, `float32[A, n]`; on the CPU."""
-        embedded = self.embed(inputs.state)  # [B, state]
+        embedded = self.embed(inputs.state)  # [B, embedded]
         offsets = inputs.legal.offsets
-        mixed = torch.empty(int(offsets[-1]), embedded.shape[1])  # [A, state]
-        repeat_rows(offsets, embedded.numpy(), mixed.numpy())
+        mixed = torch.zeros(int(offsets[-1]), self.action_in.shape[1])  # [A, state]
+        if not self.gate:
+            repeat_rows(offsets, embedded.numpy(), mixed.numpy())
         if self.use_facts:
             mixed.addmm_(torch.from_numpy(inputs.facts), self.facts_in)
         sum_rows(*inputs.actions, self.action_in.detach().numpy(), mixed.numpy())
+        if self.gate:
+            gate_rows(offsets, embedded.numpy(), mixed.numpy())
         return self._top(mixed).numpy()
 
 

@@ -111,10 +111,11 @@ def export(agent: ValueAgent, path: Path) -> None:
     """Write an agent whose networks are `dmc_net.RoleNet` as an ONNX file.
 
     Raises:
-        AgentError: networks that are `joint` or read no history, which are for comparisons only.
+        AgentError: networks of the kinds that are for comparisons only.
     """
-    if agent.nets[0].joint or not agent.nets[0].history:  # type: ignore[attr-defined]
-        raise AgentError("ONNX: expected networks with --dmc.net.history and --dmc.net.no-joint")
+    net: Any = agent.nets[0]
+    if net.joint or net.gate or net.extra is not None or not net.history:
+        raise AgentError("ONNX: expected networks of the default kind, of any sizes")
     onnx = _library("onnx")
     h, numpy_helper = onnx.helper, onnx.numpy_helper
     stacks: dict[str, np.ndarray] = {}

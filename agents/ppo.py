@@ -39,9 +39,8 @@ class PolicyNet(RoleNet):
         super().__init__(config)
         self.out = nn.Linear(config.head, 1)
         nn.init.zeros_(self.out.weight)
-        width = config.hidden if config.joint else config.state
         self.value = nn.Sequential(
-            nn.ReLU(), nn.Linear(width, VALUE_WIDTH), nn.ReLU(), nn.Linear(VALUE_WIDTH, 1)
+            nn.ReLU(), nn.Linear(config.embedded, VALUE_WIDTH), nn.ReLU(), nn.Linear(VALUE_WIDTH, 1)
         )
 
     def value_of(self, embedded: Tensor) -> Tensor:

@@ -107,10 +107,16 @@ def dense_outputs(net, inputs):
     sizes = torch.from_numpy(np.diff(inputs.legal.offsets))
     embedded = hidden if net.joint else net.state_out(torch.relu(hidden))
     mixed = embedded.repeat_interleave(sizes, dim=0)
-    mixed = mixed + matrix_of(inputs.actions, ACTION_SIZE) @ net.action_in
-    mixed = mixed + torch.from_numpy(inputs.facts).double() @ net.facts_in
+    added = matrix_of(inputs.actions, ACTION_SIZE) @ net.action_in
+    added = added + torch.from_numpy(inputs.facts).double() @ net.facts_in
+    if net.gate:
+        width = added.shape[1]
+        mixed, added = mixed[:, :width], added * (1 + mixed[:, width:])
+    mixed = mixed + added
     if net.joint:
         mixed = net.state_out(torch.relu(mixed))
+    if net.extra is not None:
+        mixed = net.extra(torch.relu(mixed))
     return net.out(torch.relu(net.head(torch.relu(mixed))))
 
 
@@ -173,17 +179,23 @@ def random_batch(role, n=48):
     return inputs, Batch(inputs.state, inputs.actions, facts, torch.from_numpy(points).float())
 
 
-@pytest.mark.parametrize("more", [{}, {"history": False}, {"joint": True}])
+KINDS = [{}, {"history": False}, {"joint": True}, {"extra": 12}, {"gate": True}]
+
+
+@pytest.mark.parametrize("more", KINDS)
 def test_losses_and_gradients_are_those_of_matrix_products(more):
     inputs, batch = random_batch(0)
+    torch.manual_seed(3)
     net = RoleNet(dataclasses.replace(SMALL, **more))
+    if net.gate:
+        torch.nn.init.normal_(net.state_out.weight, std=0.2)
     assert np.allclose(
         net.score_lists(inputs),
         dense_outputs(copy.deepcopy(net).double(), inputs).detach(),
         atol=1e-5,
     )
     double = copy.deepcopy(net).double()
-    chance, points, _, predicted, _ = losses_of(net, batch, CPU)
+    chance, points, _, predicted, _, _ = losses_of(net, batch, CPU)
     (chance + points).backward()
     out = dense_outputs(double, inputs)
     won, size = batch.points > 0, batch.points.abs().double()

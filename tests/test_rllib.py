@@ -211,7 +211,7 @@ def test_one_iteration_and_its_resumption(tmp_path):
         (["--rules", "happy,play_only"], "one room"),
         (["--init-from", "nothing.pt"], "nothing.pt"),
         (["--algo", "ppo", "--num-env-runners", "2"], "rllib-ppo"),
-        (["--algo", "dmc", "--ray-address", "127.0.0.1:1"], "rllib-ppo"),
+        (["--algo", "dmc", "--num-env-runners", "2"], "rllib-ppo"),
     ],
 )
 def test_bad_arguments(line, named, tmp_path, capsys, monkeypatch):

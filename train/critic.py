@@ -15,6 +15,7 @@ harm but noise. (A control variate; the luck adjustment of `eval`-style duplicat
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -51,7 +52,7 @@ class HandsNet(nn.Module):
         # About 130 and 40 ones a row: unit variance after the sums.
         self.state_in = nn.Parameter(torch.randn(STATE_SIZE, width) / 170**0.5)
         self.hands_in = nn.Parameter(torch.randn(HANDS * CARDS, width) / 170**0.5)
-        self.embedded_in = nn.Linear(net.hidden if net.joint else net.state, width)
+        self.embedded_in = nn.Linear(net.embedded, width)
         self.top = nn.Sequential(nn.Linear(width, TOP), nn.ReLU(), nn.Linear(TOP, 1))
 
     def forward(self, state: Bits, hands: Bits, embedded: Tensor) -> Tensor:
@@ -73,7 +74,7 @@ class Critic(HandsNet):
         super().__init__(width, net)
         self.guess = nn.Sequential(
             nn.ReLU(),
-            nn.Linear(net.hidden if net.joint else net.state, TOP),
+            nn.Linear(net.embedded, TOP),
             nn.ReLU(),
             nn.Linear(TOP, 1),
         )
@@ -98,3 +99,20 @@ class Critic(HandsNet):
 def make_critics(width: int, net: NetConfig, names: Sequence[str]) -> nn.ModuleList:
     """A critic for each network."""
     return nn.ModuleList(Critic(width, net) for _ in names)
+
+
+def hands_matrix(hands: Bits, which: int) -> Tensor:
+    """One of the `HANDS` sets of cards as bits, `float32[B, CARDS]`."""
+    rows = np.repeat(np.arange(len(hands.offsets) - 1), np.diff(hands.offsets))
+    bits = hands.bits[: hands.offsets[-1]].astype(np.int64) - which * CARDS
+    here = (bits >= 0) & (bits < CARDS)
+    out = torch.zeros(len(hands.offsets) - 1, CARDS)
+    out[rows[here], bits[here]] = 1.0
+    return out
+
+
+def belief_loss(guesser: nn.Module, embedded: Tensor, hands: Bits) -> Tensor:
+    """Cross-entropy, summed over cards, of what a network guesses of the next seat's hand."""
+    cards = hands_matrix(hands, 1).to(embedded.device)
+    found = binary_cross_entropy_with_logits(guesser(torch.relu(embedded)), cards, reduction="sum")
+    return found / len(cards)

@@ -141,7 +141,7 @@ class DMC(Run):
         out: list[Batch | None] = []
         for name, window in zip(self.learner.names, self.windows, strict=True):
             n = max(self.config.batch // 4, 1) if name == BEFORE else self.config.batch
-            batch = window.draw(n, self.rng, self.config.critic > 0) if window.added else None
+            batch = window.draw(n, self.rng, self.config.all_hands) if window.added else None
             out.append(batch)
         return out
 

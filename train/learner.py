@@ -1,6 +1,6 @@
 """What DMC learns with: its settings, the losses, the networks with their average and optimiser."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from agents.base import AgentError
 from agents.dmc_net import NetConfig, make_nets
-from train.critic import make_critics
+from ddz_env.features import CARDS
+from train.critic import belief_loss, make_critics
 from train.samples import Batch
 
 MOST_RATIO = 8.0
@@ -59,10 +60,17 @@ class DMCConfig:
     """Share of the games that have a guest, where there are any."""
     critic: int = 0
     """Width of the critics that see all hands in training and take out luck; 0 for none."""
+    belief: float = 0.0
+    """Weight of the loss of guessing the next seat's hand from the embedding; 0 for no guess."""
     restart_every: int = 200
     """Updates after which games begin anew with --deterministic."""
     net: NetConfig = field(default_factory=NetConfig)
     """Sizes of the networks."""
+
+    @property
+    def all_hands(self) -> bool:
+        """Whether all hands are looked at in training."""
+        return self.critic > 0 or self.belief > 0
 
 
 def score_loss(log_points: Tensor, points: Tensor) -> Tensor:
@@ -87,10 +95,16 @@ class Losses(NamedTuple):
     """Chances of winning, `float32[n]`."""
     explained: float
     """Share of the spread of results that the critic takes away."""
+    belief: Tensor | None
+    """Cross-entropy of the guess of the next seat's hand."""
 
 
 def losses_of(
-    net: nn.Module, batch: Batch, device: torch.device, critic: nn.Module | None = None
+    net: nn.Module,
+    batch: Batch,
+    device: torch.device,
+    critic: nn.Module | None = None,
+    guesser: nn.Module | None = None,
 ) -> Losses:
     """Losses of a batch, and the chances it predicts."""
     points = batch.points.to(device)
@@ -108,7 +122,8 @@ def losses_of(
     if critic is not None:
         spread = (won.float() - predicted).square().mean()
         explained = 1 - ((target - predicted).square().mean() / spread.clamp(min=1e-6)).item()
-    return Losses(chance, loss, extra, predicted, explained)
+    belief = None if guesser is None else belief_loss(guesser, embedded, batch.hands)
+    return Losses(chance, loss, extra, predicted, explained, belief)
 
 
 def calibration_error(chance: np.ndarray, won: np.ndarray) -> float:
@@ -167,7 +182,9 @@ def begin_from(
     own = nets.state_dict()
     shared = sorted(set(state) & set(own))
     larger = any((np.array(state[k].shape) > own[k].shape).any() for k in shared)
-    if larger or not shared or data["net"]["facts"] != net.facts:
+    kinds = asdict(NetConfig()) | data["net"]
+    other = any(kinds[k] != asdict(net)[k] for k in kinds if k not in ("hidden", "state", "head"))
+    if larger or other or not shared:
         raise AgentError(
             f"--init-from: networks of sizes {data['net']}; give the same --dmc.net, or larger"
         )
@@ -191,7 +208,10 @@ class Learner:
         self.critics = make_critics(config.critic, config.net, names if config.critic else ())
         self.critics.to(self.device)
         learned = [p for p in self.nets.parameters() if p.requires_grad]
-        learned += self.critics.parameters()
+        self.guessers = nn.ModuleList(
+            nn.Linear(config.net.embedded, CARDS) for _ in (names if config.belief else ())
+        ).to(self.device)
+        learned += [*self.critics.parameters(), *self.guessers.parameters()]
         self.optimiser = torch.optim.Adam(learned, lr=config.lr, fused=True)
         self.updates = 0
         self.metrics: dict[str, float] = {}
@@ -200,16 +220,22 @@ class Learner:
     def update(self, batches: list[Batch | None], lr: float) -> None:
         """One step on a batch of each network, None for one without samples yet."""
         self.optimiser.zero_grad(set_to_none=True)
-        critics = self.critics if self.config.critic else [None] * len(self.names)
-        for name, net, critic, batch in zip(self.names, self.nets, critics, batches, strict=True):
+        nobody = [None] * len(self.names)
+        critics = self.critics if self.config.critic else nobody
+        guessers = self.guessers if self.config.belief else nobody
+        every = zip(self.names, self.nets, critics, guessers, batches, strict=True)
+        for name, net, critic, guesser, batch in every:
             if batch is None:
                 continue
-            found = losses_of(net, batch, self.device, critic)
+            found = losses_of(net, batch, self.device, critic, guesser)
             loss = found.chance + self.config.score_weight * found.points
             if found.critic is not None:
                 loss = loss + found.critic
                 self.metrics[f"loss/critic_{name}"] = found.critic.item()
                 self.metrics[f"critic/explained_{name}"] = found.explained
+            if found.belief is not None:
+                loss = loss + self.config.belief * found.belief
+                self.metrics[f"loss/belief_{name}"] = found.belief.item()
             loss.backward()
             self.metrics[f"loss/chance_{name}"] = found.chance.item()
             self.metrics[f"loss/points_{name}"] = found.points.item()
@@ -234,6 +260,7 @@ class Learner:
             "nets": self.nets.state_dict(),
             "average": self.average.state_dict(),
             "critics": self.critics.state_dict(),
+            "guessers": self.guessers.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "updates": self.updates,
         }
@@ -243,5 +270,6 @@ class Learner:
         self.nets.load_state_dict(data["nets"])
         self.average.load_state_dict(data["average"])
         self.critics.load_state_dict(data.get("critics", {}))
+        self.guessers.load_state_dict(data.get("guessers", {}))
         self.optimiser.load_state_dict(data["optimiser"])
         self.updates = data["updates"]

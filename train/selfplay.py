@@ -107,7 +107,7 @@ WHOLE = {
 UP_TO: dict[str, dict[str, float]] = {
     "dmc": {
         "lr_end": 1.0, "explore": 1.0, "explore_end": 1.0, "average": 1.0, "guest_games": 1.0,
-        "score_weight": 100.0, "critic": 1e5,
+        "score_weight": 100.0, "critic": 1e5, "belief": 100.0,
     },
     "ppo": {
         "lr_end": 1.0, "entropy": 100.0, "entropy_end": 100.0, "value_weight": 100.0, "gamma": 1.0,
@@ -154,6 +154,8 @@ def check_numbers(command: Command) -> None:
         value = getattr(config, name)
         if not 0 <= value <= high:
             raise DdzError(f"{option(name)}: expected a number in 0..{high:g}, got {value}")
+    if not 0 <= config.net.extra <= 100_000:
+        raise DdzError(f"{option('net.extra')}: expected 0..100000, got {config.net.extra}")
     if config.objective not in OBJECTIVES[algo]:
         known = " or ".join([", ".join(OBJECTIVES[algo][:-1]), OBJECTIVES[algo][-1]])
         raise DdzError(f"{option('objective')}: expected {known}, got {config.objective!r}")

@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         needed = config.batch * (learner.updates + 1)
         while min(w.added for w in windows) < needed:
             share_out(player.step(how), windows)
-        learner.update([w.draw(config.batch, rng, config.critic > 0) for w in windows], config.lr)
+        learner.update([w.draw(config.batch, rng, config.all_hands) for w in windows], config.lr)
         weights.publish(learner.nets)
 
     for _ in range(4):  # past the start, when all games are at their first decisions
