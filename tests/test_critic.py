@@ -1,5 +1,6 @@
 """Learning with all hands in sight: the critic that takes out luck, and the guess of a hand."""
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -19,7 +20,7 @@ from train.samples import Batch, hands_of
 
 SMALL = NetConfig(hidden=24, state=16, head=8)
 CONFIG = DMCConfig(workers=1, batch=512, net=SMALL)
-ACES, THREES = (pack([4 * (rank == k) for rank in range(15)]) for k in (11, 0))
+ACES, THREES = pack([11] * 4), pack([0] * 4)
 
 
 def luck_batch(rng, n=512):
@@ -77,23 +78,6 @@ def test_luck_is_taken_out_and_choices_keep_their_worth(critic):
         assert 0.35 < metrics["critic/explained_landlord"] < 0.6
 
 
-def test_with_the_critic_chances_are_less_noisy():
-    """After few samples, over some seeds, the worth of choosing 1 spreads less around a tenth."""
-
-    def gaps(critic):
-        found = []
-        for seed in range(6):
-            config = dataclasses.replace(CONFIG, critic=critic)
-            learner, _ = learned(
-                config, lambda rng: batch_of(*luck_batch(rng, 256)), 150, default_rng(seed)
-            )
-            low, high = chances(learner)
-            found.append(high - low - 0.1)
-        return np.sqrt(np.mean(np.square(found)))
-
-    assert gaps(16) < gaps(0)
-
-
 def test_a_hand_that_shows_is_guessed():
     """The state tells which of two hands the next seat has: the guess becomes certain."""
     config = dataclasses.replace(CONFIG, belief=1.0)
@@ -125,7 +109,7 @@ def test_a_learner_goes_on_with_them(more):
     config, rng = dataclasses.replace(CONFIG, **more), default_rng(3)
     one, other = Learner(config, ROLES, 1), Learner(config, ROLES, 2)
     one.update([batch_of(*luck_batch(rng)), None, None], 1e-3)
-    other.load_state_dict(one.state_dict())
+    other.load_state_dict(copy.deepcopy(one.state_dict()))
     batch = batch_of(*luck_batch(rng))
     for learner in (one, other):
         learner.update([batch, None, None], 1e-3)

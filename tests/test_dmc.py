@@ -185,7 +185,7 @@ KINDS = [{}, {"history": False}, {"joint": True}, {"extra": 12}, {"gate": True}]
 @pytest.mark.parametrize("more", KINDS)
 def test_losses_and_gradients_are_those_of_matrix_products(more):
     inputs, batch = random_batch(0)
-    torch.manual_seed(3)
+    torch.manual_seed(1)
     net = RoleNet(dataclasses.replace(SMALL, **more))
     if net.gate:
         torch.nn.init.normal_(net.state_out.weight, std=0.2)
