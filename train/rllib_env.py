@@ -58,7 +58,7 @@ def padded(inputs: Inputs, listed: int) -> tuple[dict[str, np.ndarray], np.ndarr
     for row, place in enumerate(places):
         begin, end = inputs.actions.offsets[place], inputs.actions.offsets[place + 1]
         actions[row, : end - begin] = inputs.actions.bits[begin:end]
-    facts = np.zeros((listed, FACTS), np.float16)
+    facts = np.zeros((listed, FACTS), np.float32)
     facts[: len(places)] = inputs.facts[places]
     count = np.array(len(places), np.int16)
     return {"state": state, "actions": actions, "facts": facts, "count": count}, places
@@ -71,7 +71,7 @@ def spaces(listed: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discret
         {
             "state": box(0, STATE_SIZE, (MAX_STATE_BITS,), np.int16),
             "actions": box(0, ACTION_SIZE, (listed, MAX_ACTION_BITS), np.int16),
-            "facts": box(-np.inf, np.inf, (listed, FACTS), np.float16),
+            "facts": box(-np.inf, np.inf, (listed, FACTS), np.float32),
             "count": box(0, listed, (), np.int16),
         }
     )
