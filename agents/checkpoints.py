@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from agents.base import AgentError
 from agents.dmc_net import NetConfig
@@ -58,3 +59,30 @@ def read(path: str | Path, form: str) -> dict[str, Any]:
 def rooms_of(data: Mapping[str, Any]) -> tuple[RuleSet, ...]:
     """The rooms of a checkpoint."""
     return tuple(RuleSet(**room) for room in data["rooms"])
+
+
+FIRST = ".state_in"
+"""The layer that is most of a network's weights: a row for each bit of a state, of which a state
+has a hundred ones, so that rounding it to bytes averages out."""
+
+
+def packed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights in half precision, those of the first layer as bytes with a scale for each row."""
+    out: dict[str, Tensor] = {}
+    for name, value in weights.items():
+        if name.endswith(FIRST):
+            scale = value.abs().amax(dim=1, keepdim=True).clamp(min=1e-8) / 127
+            out[name] = (value / scale).round().to(torch.int8)
+            out[f"{name}.scale"] = scale
+        else:
+            out[name] = value.to(torch.float16)
+    return out
+
+
+def unpacked(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights in full precision, whether they were `packed` or not."""
+    return {
+        name: value.float() * weights.get(f"{name}.scale", 1.0)
+        for name, value in weights.items()
+        if not name.endswith(".scale")
+    }

@@ -47,7 +47,7 @@ def from_checkpoint(path: str | Path, objective: str | None = None) -> ValueAgen
     try:
         rooms = rooms_of(data)
         nets = make_nets(NetConfig(**data["net"]), net_names(rooms))
-        nets.load_state_dict({name: value.float() for name, value in data["average"].items()})
+        nets.load_state_dict(checkpoints.unpacked(data["average"]))
         return ValueAgent(nets.eval(), rooms, objective or data["objective"])
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]

@@ -143,7 +143,7 @@ def from_checkpoint(path: str | Path, sample: bool = False, seed: int = 0) -> Po
     try:
         rooms = checkpoints.rooms_of(data)
         nets = make_nets(NetConfig(**data["net"]), net_names(rooms))
-        nets.load_state_dict({name: value.float() for name, value in data["average"].items()})
+        nets.load_state_dict(checkpoints.unpacked(data["average"]))
     except (KeyError, RuntimeError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise AgentError(f"checkpoint {path}: can't be read by this version: {reason}") from error

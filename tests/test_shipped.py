@@ -6,16 +6,19 @@ import json
 import numpy as np
 import pytest
 import torch
-from checkpoints import fresh
+from checkpoints import TINY_NET, fresh
 from tables import many_positions
 
 import agents
+from agents.checkpoints import packed, unpacked
 from agents.dmc import from_checkpoint, shipped
+from agents.role_agent import ROLES
 from agents.value_agent import ValueAgent
 from ddz_env import PRESETS
 from eval.match import play_match
 from train import ship
 from train.common import save_checkpoint
+from train.learner import DMCConfig, Learner
 
 SHIPPED = [path.stem for path in shipped()]
 
@@ -77,7 +80,12 @@ def test_what_ships_is_what_its_notes_say(name):
     notes = json.loads(path.with_suffix(".json").read_text())
     assert notes["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     data = torch.load(path, weights_only=True)
-    assert all(value.dtype == torch.float16 for value in data["average"].values())
+    for part, value in data["average"].items():  # packed, and so small
+        kind = torch.float16
+        if "state_in" in part:
+            kind = torch.float32 if part.endswith(".scale") else torch.int8
+        assert value.dtype == kind, part
+    assert path.stat().st_size <= 8 * 2**20
     assert [room["name"] for room in data["rooms"]] == notes["rooms"]
     assert notes["evaluation"] and notes["command"].startswith("python train/selfplay.py")
 
@@ -96,3 +104,20 @@ def test_what_ships_beats_rlcards_rules_in_card_play(name):
 
 def test_there_are_weights():
     assert "play_only" in SHIPPED
+
+
+def test_packed_weights_are_nearly_those_that_were():
+    """Bytes err by half a step of their row at most; a run begins with what they unpack to."""
+    whole = fresh()["average"]
+    back = unpacked(packed(whole))
+    assert back.keys() == whole.keys()
+    for name, value in whole.items():
+        step = value.abs().amax(dim=-1, keepdim=True) / 127 if "state_in" in name else 2e-3
+        assert ((back[name] - value).abs() <= 0.51 * step + 1e-7).all(), name
+    assert all(
+        torch.equal(a, b) for a, b in zip(unpacked(whole).values(), whole.values(), strict=True)
+    )
+    learner = Learner(DMCConfig(net=TINY_NET), ROLES, 1)
+    learner.begin_from(fresh() | {"average": packed(whole)})
+    for name, value in learner.average.state_dict().items():
+        assert torch.equal(value, back[name])

@@ -10,6 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from agents.checkpoints import packed
 from ddz_env.rules import RuleSet
 from eval.cli import replacing
 from eval.figures import MatchResult
@@ -65,9 +66,8 @@ PLAYER = (
 
 
 def player_of(data: dict[str, Any]) -> dict[str, Any]:
-    """A checkpoint's averaged player alone, in half precision."""
-    half = {name: value.to(torch.float16) for name, value in data["average"].items()}
-    return {name: data[name] for name in PLAYER} | {"average": half}
+    """A checkpoint's averaged player alone, its weights `packed`."""
+    return {name: data[name] for name in PLAYER} | {"average": packed(data["average"])}
 
 
 def save_checkpoint(path: Path, data: dict[str, Any]) -> None:

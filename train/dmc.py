@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from agents.dmc import header, read_checkpoint
 from agents.value_agent import BEFORE, ROLES, net_names
@@ -35,7 +34,7 @@ from train.actors import Actors
 from train.collect import Behaviour
 from train.common import RunSettings
 from train.learner import DMCConfig, Learner
-from train.run import Run
+from train.run import Run, run_here
 from train.samples import SAMPLE, Batch, Window, share_out
 from train.self_play import SelfPlay
 
@@ -76,9 +75,7 @@ class DMC(Run):
         begin: dict[str, Any],
     ) -> None:
         learner = Learner(config, net_names(settings.rooms), settings.seed, settings.device)
-        if begin:
-            learner.begin_from(begin)
-        super().__init__(config, settings, resumed, learner)
+        super().__init__(config, settings, resumed, begin, learner)
         self._restart_windows()
 
     def players(self) -> tuple[Any, SelfPlay]:
@@ -147,13 +144,5 @@ class DMC(Run):
 
 
 def run(config: DMCConfig, settings: RunSettings, resume: bool, begin: Path | None) -> None:
-    """Train in `config.workers` processes; returns when the run has ended or was stopped.
-
-    Raises:
-        ActorDied: a process that played has died; the others have been ended.
-        AgentError: checkpoints that do not fit.
-    """
-    torch.set_num_threads(1)  # more threads wait for each other: the layers are small
-    torch.use_deterministic_algorithms(settings.deterministic)
-    resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
-    DMC(config, settings, resumed, read_checkpoint(begin) if begin else {}).run()
+    """Train in `config.workers` processes: `run.run_here`."""
+    run_here(DMC, read_checkpoint, config, settings, resume, begin)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from agents.base import AgentError
+from agents.checkpoints import unpacked
 from agents.dmc_net import NetConfig, make_nets
 from ddz_env.features import CARDS
 from train.critic import belief_loss, make_critics
@@ -178,7 +179,7 @@ def begin_from(
     Raises:
         AgentError: larger networks, or such with facts for such without and the reverse.
     """
-    state = {name: value.float() for name, value in data["average"].items()}
+    state = unpacked(data["average"])
     own = nets.state_dict()
     shared = sorted(set(state) & set(own))
     larger = any((np.array(state[k].shape) > own[k].shape).any() for k in shared)

@@ -42,7 +42,7 @@ from train.learner import average_in, begin_from
 from train.policies import Policies
 from train.rewards import by_points, reward_of
 from train.rollouts import Rollout, join, take_bits
-from train.run import Run
+from train.run import Run, run_here
 from train.samples import hands_of
 
 MOST_LISTED = 65536
@@ -357,13 +357,11 @@ class PPO(Run):
         begin: dict[str, Any],
     ) -> None:
         learner = Learner(config, net_names(settings.rooms), settings.seed, settings.device)
-        if begin:
-            learner.begin_from(begin)
         size = config.league_size if config.league else 0
         self.league = [Weights(learner.nets) for _ in range(size)]
         self._asked = False
         self._played: list[Rollout] = []
-        super().__init__(config, settings, resumed, learner)
+        super().__init__(config, settings, resumed, begin, learner)
 
     def players(self) -> tuple[Actors, Policies]:
         """The processes that play, and what plays in this one."""
@@ -425,13 +423,5 @@ class PPO(Run):
 
 
 def run(config: PPOConfig, settings: RunSettings, resume: bool, begin: Path | None) -> None:
-    """Train in `config.workers` processes; returns when the run has ended or was stopped.
-
-    Raises:
-        ActorDied: a process that played has died; the others have been ended.
-        AgentError: checkpoints that do not fit.
-    """
-    torch.set_num_threads(1)  # more threads wait for each other: the layers are small
-    torch.use_deterministic_algorithms(settings.deterministic)
-    resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
-    PPO(config, settings, resumed, read_checkpoint(begin) if begin else {}).run()
+    """Train in `config.workers` processes: `run.run_here`."""
+    run_here(PPO, read_checkpoint, config, settings, resume, begin)

@@ -33,7 +33,7 @@ from train.actors import Actors
 from train.common import RunSettings
 from train.learner import begin_from
 from train.rewards import by_points
-from train.run import Run
+from train.run import Run, run_here
 from train.share import play_share
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -349,9 +349,7 @@ class RLlibPPO(Run):
     ) -> None:
         names, folder = net_names(settings.rooms), settings.out / STATE
         learner = Learner(algorithm(config, settings), config, names, folder)
-        if begin:
-            learner.begin_from(begin)
-        super().__init__(config, settings, resumed, learner)
+        super().__init__(config, settings, resumed, begin, learner)
         self.past = {}  # RLlib's own counts go on
 
     def players(self) -> tuple[Actors, _Evaluator]:
@@ -387,12 +385,10 @@ def run(
         AgentError: a checkpoint that does not fit.
     """
     warnings.filterwarnings("ignore", category=DeprecationWarning)
-    torch.set_num_threads(1)
-    resumed = read_checkpoint(settings.out / "last.pt") if resume else {}
     started(settings.ray)
     import ray
 
     try:
-        RLlibPPO(config, settings, resumed, read_checkpoint(begin) if begin else {}).run()
+        run_here(RLlibPPO, read_checkpoint, config, settings, resume, begin)
     finally:
         ray.shutdown()

@@ -8,10 +8,12 @@ import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
+import torch
 
 from ddz_env.rules import RuleSet
 from eval.figures import MatchResult, summarise_games
@@ -37,6 +39,7 @@ class Run(ABC):
         config: of the algorithm, a dataclass.
         settings: of the run.
         resumed: the checkpoint to go on with, or nothing.
+        begin: a checkpoint whose weights to begin with, or nothing.
         learner: networks, their average, `updates`, `metrics`; a resumed run's state is loaded.
     """
 
@@ -44,8 +47,15 @@ class Run(ABC):
     """Name of the algorithm, and of the agent that plays its checkpoints."""
 
     def __init__(
-        self, config: Any, settings: RunSettings, resumed: dict[str, Any], learner: Any
+        self,
+        config: Any,
+        settings: RunSettings,
+        resumed: dict[str, Any],
+        begin: dict[str, Any],
+        learner: Any,
     ) -> None:
+        if begin:
+            learner.begin_from(begin)
         self.config, self.settings, self.learner = config, settings, learner
         elapsed, self.part, self.best = 0.0, 0, 0.0
         self.history: list[dict[str, Any]] = []
@@ -213,3 +223,31 @@ class Run(ABC):
         self._save("last.pt")
         self.report.closing()
         self.report.close(self, self.matches(final=True))
+
+
+def run_here(
+    kind: Callable[..., Run],
+    read: Callable[[Path], dict[str, Any]],
+    config: Any,
+    settings: RunSettings,
+    resume: bool,
+    begin: Path | None,
+) -> None:
+    """Train in processes of this machine; returns when the run has ended or was stopped.
+
+    Args:
+        kind: makes the run of (config, settings, checkpoint to go on with, checkpoint to begin).
+        read: reads a checkpoint of the algorithm.
+        config: of the algorithm.
+        settings: of the run.
+        resume: go on with `last.pt` in the folder.
+        begin: file of weights to begin with.
+
+    Raises:
+        ActorDied: a process that played has died; the others have been ended.
+        AgentError: checkpoints that do not fit.
+    """
+    torch.set_num_threads(1)  # more threads wait for each other: the layers are small
+    torch.use_deterministic_algorithms(settings.deterministic)
+    resumed = read(settings.out / "last.pt") if resume else {}
+    kind(config, settings, resumed, read(begin) if begin else {}).run()

@@ -1,6 +1,6 @@
 """Turn a finished run into weights that ship: `python train/ship.py runs/x --name play_only`.
 
-Writes `agents/weights/NAME.pt`, the averaged player alone in half precision, and `NAME.json` beside
+Writes `agents/weights/NAME.pt`, the averaged player alone, packed, and `NAME.json` beside
 it: rooms, schema, command, results, hash. Agents find both by name: `dmc:NAME`, or `dmc` alone for
 a room that the weights are for.
 """
