@@ -205,8 +205,10 @@ class RoleNet(nn.Module):
         """Outputs of all listed actions of a batch, `float32[A, n]`; on the CPU."""
         embedded = self.embed(inputs.state)  # [B, embedded]
         offsets = inputs.legal.offsets
-        mixed = torch.zeros(int(offsets[-1]), self.action_in.shape[1])  # [A, state]
-        if not self.gate:
+        mixed = torch.empty(int(offsets[-1]), self.action_in.shape[1])  # [A, state]
+        if self.gate:
+            mixed.zero_()
+        else:
             repeat_rows(offsets, embedded.numpy(), mixed.numpy())
         if self.use_facts:
             mixed.addmm_(torch.from_numpy(inputs.facts), self.facts_in)
