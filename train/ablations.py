@@ -39,6 +39,7 @@ VARIANTS = {
     "guessing a hand": "--dmc.belief 0.02",
     "with a critic": "--dmc.critic 256",
     "samples used twice": "--dmc.reuse 2",
+    "copied games": "--dmc.forks 0.5",
 }
 """Options that each variant adds to the default settings."""
 

@@ -23,6 +23,8 @@ BEFORE = len(ROLES)
 MOST_CHOICES = MAX_HISTORY + 32
 """Slots for the choices of one game: those of the play, and those before it after a redeal or two;
 choices beyond are played and not learned from."""
+FORK_NOISE = 0.3
+"""Scale of the noise on the values among which a copy of a game chooses its other action."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Collector:
         rng: of the exploration, and of who the guests are.
         guests: specs of agents that take one side of some games, with commas between.
         guest_games: share of the games that have one.
+        forks: share of the games that begin as a copy of another one, by another action.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Collector:
         rng: np.random.Generator,
         guests: str = "",
         guest_games: float = 0.0,
+        forks: float = 0.0,
     ) -> None:
         self.env = VecEnv(games, rules, seed)
         self.rng = rng
@@ -68,6 +72,8 @@ class Collector:
         self._samples = np.zeros(games * MOST_CHOICES, SAMPLE)
         self._seat = np.zeros(games * MOST_CHOICES, np.int8)
         self._count = np.zeros(games, np.int64)
+        self._forks = forks
+        self._copied = np.zeros(games, bool)  # and has not chosen its other action yet
 
     def step(self, nets: nn.ModuleList, how: Behaviour) -> np.ndarray:
         """One decision in every game; the samples of the games that ended, `SAMPLE[n]`."""
@@ -95,7 +101,28 @@ class Collector:
         over = np.flatnonzero(done)
         self._guests.invite(over)
         self.env.states["deal"][over] = self.counts["games"] + over  # a guest's luck goes by it
+        self._copied[over] = False
+        if self._forks:
+            self._fork(over)
         return np.concatenate(ended) if ended else np.zeros(0, SAMPLE)
+
+    def _fork(self, ended: np.ndarray) -> None:
+        """Put copies of running games in the places of some that have ended.
+
+        A copy takes another action where the original takes the best one. What becomes of both with
+        the same hands says more of the two actions than games with other hands would.
+        """
+        states = self.env.states
+        running = np.setdiff1d(np.arange(len(states)), ended)
+        places = ended[self.rng.random(len(ended)) < self._forks]
+        if not len(running):
+            return
+        models = self.rng.choice(running, len(places))
+        following = states["seed"][places]  # of the deals that come after
+        states[places] = states[models]
+        states["seed"][places] = following
+        self._guests.copy(models, places)
+        self._copied[places] = True
 
     def _choose(
         self, k: int, net: nn.Module, rows: np.ndarray, legal: Legal, how: Behaviour
@@ -108,9 +135,16 @@ class Collector:
         inputs = self._reader.read(views, legal)
         outputs = net.score_lists(inputs)
         offsets = legal.offsets
-        best = best_of(offsets, preference(outputs, how.adp or k == BEFORE, inputs.sure))
+        value = preference(outputs, how.adp or k == BEFORE, inputs.sure)
+        best = best_of(offsets, value)
+        copied = self._copied[rows] & (inputs.sure < 0)
+        if copied.any():
+            value += self.rng.gumbel(scale=FORK_NOISE, size=len(value)).astype(np.float32)
+            value[best] = -np.inf
+            best = np.where(copied, best_of(offsets, value), best)
+            self._copied[rows[copied]] = False
         other = offsets[:-1] + (self.rng.random(n) * np.diff(offsets)).astype(np.int64)
-        random = (self.rng.random(n) < how.explore) & (inputs.sure < 0)
+        random = (self.rng.random(n) < how.explore) & (inputs.sure < 0) & ~copied
         chosen = np.where(random, other, best)
         kept = np.flatnonzero((self._count[rows] < MOST_CHOICES) & (inputs.sure < 0))
         slots = rows * MOST_CHOICES + self._count[rows]

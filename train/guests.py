@@ -43,6 +43,10 @@ class Seating:
         self._who[games] = np.where(here, self._rng.integers(0, self.number, n), -1)
         self._landlord[games] = self._rng.random(n) < 0.5
 
+    def copy(self, models: np.ndarray, places: np.ndarray) -> None:
+        """Let some games have the guests of others."""
+        self._who[places], self._landlord[places] = self._who[models], self._landlord[models]
+
     def deciding(self, states: np.ndarray) -> np.ndarray:
         """The guest that is on turn in each game, `int64[B]`; -1 where none is."""
         playing = (states["phase"] == _PLAY) | (states["phase"] == _FILL)

@@ -59,6 +59,8 @@ class DMCConfig:
     Nothing is learned from what they choose."""
     guest_games: float = 0.25
     """Share of the games that have a guest, where there are any."""
+    forks: float = 0.0
+    """Share of the games that begin as a copy of another one in the middle, by another action."""
     critic: int = 0
     """Width of the critics that see all hands in training and take out luck; 0 for none."""
     belief: float = 0.0
