@@ -602,6 +602,54 @@ def test_several_guests_take_turns():
     assert differed > 20
 
 
+def games_alike(states):
+    """Pairs of rows that hold the same game, whatever deals come after it."""
+    games = states.copy()
+    games["seed"] = 0
+    first = {}
+    return [
+        (first[key], row)
+        for row, key in enumerate(game.tobytes() for game in games)
+        if first.setdefault(key, row) != row
+    ]
+
+
+@pytest.mark.parametrize("rules", ["play_only", "happy_laizi"])
+def test_copies_of_games_take_another_action(rules):
+    """A copy differs from its model by the first choice that wins nothing for certain."""
+    collector = Collector(PRESETS[rules], 96, 5, np.random.default_rng(1), forks=0.6)
+    nets, copies, alike, found = small_nets(rules), 0, 0, []
+    for _ in range(150):
+        states = collector.env.states
+        assert len(set(states["seed"].tolist())) == 96  # other deals come after a copy
+        pairs = games_alike(states)
+        views, legal = collector.env.views(), collector.env.legal()
+        sure, sizes = read(views, legal).sure, np.diff(legal.offsets)
+        forced = [(sizes[i] == 1) or (sure[i] >= 0) for i, _ in pairs]
+        found.append(collector.step(nets, GREEDILY))
+        still = set(games_alike(collector.env.states))
+        over = collector.env.done
+        for (i, j), same in zip(pairs, forced, strict=True):
+            copies += not same
+            if same:
+                alike += 1
+            elif not (over[i] or over[j]):
+                assert (i, j) not in still and (j, i) not in still
+    assert copies > 40 and alike > 5
+    samples = np.concatenate(found)
+    assert np.all(samples["points"] != 0)
+    keys = [s.tobytes() for s in np.column_stack([samples["state"], samples["action"]])]
+    # Nothing is learned from twice; two ways to one position are rare.
+    assert len(set(keys)) > 0.998 * len(keys)
+
+
+def test_without_copies_no_games_are_alike():
+    collector = Collector(PRESETS["play_only"], 96, 5, np.random.default_rng(1))
+    for _ in range(60):
+        collector.step(small_nets(), GREEDILY)
+        assert not games_alike(collector.env.states)
+
+
 def test_exploration_is_random_and_its_absence_is_not():
     """Without exploration the nets alone decide; the generator then changes nothing."""
     nets = small_nets()

@@ -74,6 +74,7 @@ class Collector:
         self._count = np.zeros(games, np.int64)
         self._forks = forks
         self._copied = np.zeros(games, bool)  # and has not chosen its other action yet
+        self._paired = np.zeros(games, bool)  # with a game that is still the same
 
     def step(self, nets: nn.ModuleList, how: Behaviour) -> np.ndarray:
         """One decision in every game; the samples of the games that ended, `SAMPLE[n]`."""
@@ -101,7 +102,7 @@ class Collector:
         over = np.flatnonzero(done)
         self._guests.invite(over)
         self.env.states["deal"][over] = self.counts["games"] + over  # a guest's luck goes by it
-        self._copied[over] = False
+        self._copied[over] = self._paired[over] = False
         if self._forks:
             self._fork(over)
         return np.concatenate(ended) if ended else np.zeros(0, SAMPLE)
@@ -113,16 +114,14 @@ class Collector:
         the same hands says more of the two actions than games with other hands would.
         """
         states = self.env.states
-        running = np.setdiff1d(np.arange(len(states)), ended)
-        places = ended[self.rng.random(len(ended)) < self._forks]
-        if not len(running):
-            return
-        models = self.rng.choice(running, len(places))
+        running = np.setdiff1d(np.flatnonzero(~self._paired), ended)
+        places = ended[self.rng.random(len(ended)) < self._forks][: len(running)]
+        models = self.rng.choice(running, len(places), replace=False)
         following = states["seed"][places]  # of the deals that come after
         states[places] = states[models]
         states["seed"][places] = following
         self._guests.copy(models, places)
-        self._copied[places] = True
+        self._copied[places] = self._paired[places] = self._paired[models] = True
 
     def _choose(
         self, k: int, net: nn.Module, rows: np.ndarray, legal: Legal, how: Behaviour
@@ -142,7 +141,7 @@ class Collector:
             value += self.rng.gumbel(scale=FORK_NOISE, size=len(value)).astype(np.float32)
             value[best] = -np.inf
             best = np.where(copied, best_of(offsets, value), best)
-            self._copied[rows[copied]] = False
+        self._copied[rows[inputs.sure < 0]] = self._paired[rows[inputs.sure < 0]] = False
         other = offsets[:-1] + (self.rng.random(n) * np.diff(offsets)).astype(np.int64)
         random = (self.rng.random(n) < how.explore) & (inputs.sure < 0) & ~copied
         chosen = np.where(random, other, best)
