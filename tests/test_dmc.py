@@ -639,8 +639,9 @@ def test_copies_of_games_take_another_action(rules):
     samples = np.concatenate(found)
     assert np.all(samples["points"] != 0)
     keys = [s.tobytes() for s in np.column_stack([samples["state"], samples["action"]])]
-    # Nothing is learned from twice; two ways to one position are rare.
-    assert len(set(keys)) > 0.998 * len(keys)
+    if rules == "play_only":  # elsewhere seats choose without seeing what others just chose
+        # Nothing is learned from twice; two ways to one position are rare.
+        assert len(set(keys)) > 0.998 * len(keys)
 
 
 def test_without_copies_no_games_are_alike():
