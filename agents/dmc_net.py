@@ -1,10 +1,13 @@
 """The network of the Deep Monte-Carlo agent: the state once, then every listed action.
 
-State bits -> `hidden` -> ReLU -> `state`; plus action bits and facts of the action -> `state`,
-ReLU -> `head` -> ReLU -> three numbers: the logit of the chance of winning, and the logarithms of
-the points expected in a deal that is won and in one that is lost. First layers read lists of ones
-(sums of weight rows), so no dense observation is ever built. After DouZero (Zha et al. 2021), which
-evaluates the whole network once for every legal action; `joint` does that here, for comparisons.
+State bits -> `hidden`, once; plus action bits and facts of each listed action -> `hidden`, ReLU ->
+`state` -> ReLU -> `head` -> ReLU -> three numbers: the logit of the chance of winning, and the
+logarithms of the points expected in a deal that is won and in one that is lost. First layers read
+lists of ones (sums of weight rows), so no dense observation is ever built. After DouZero (Zha et
+al. 2021), which reads the state again for every legal action.
+
+Without `joint` the layer from `hidden` to `state` reads the state alone, once, and actions are
+added behind it: cheaper for each action, and weaker at equal time (docs/training.md).
 
 Logarithms keep the points finite with any number of bombs; `exp` of them estimates the mean of the
 points themselves (`train/dmc.py`, `score_loss`).
@@ -64,18 +67,6 @@ def add_to_rows(offsets, bits, grad, out):
                 row[j] += g[j]
 
 
-@njit([types.void(_T_OFFSETS, _T_MATRIX, _T_MATRIX)], fastmath=True)
-def gate_rows(offsets, rows, out):
-    """The gated sum: `out[k]` = first half of its row + `out[k]` * (1 + second half)."""
-    width = out.shape[1]
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        for k in range(offsets[i] - offsets[0], offsets[i + 1] - offsets[0]):
-            added = out[k]
-            for j in range(width):
-                added[j] = row[j] + added[j] * (np.float32(1.0) + row[width + j])
-
-
 @njit([types.void(_T_OFFSETS, _T_MATRIX, _T_MATRIX)])
 def repeat_rows(offsets, rows, out):
     """Copy `rows[i]` to `out[offsets[i] - offsets[0] : offsets[i + 1] - offsets[0]]`."""
@@ -114,30 +105,28 @@ def sum_of_rows(lists: Bits, weight: Tensor) -> Tensor:
 class NetConfig:
     """Sizes of a network."""
 
-    hidden: int = 512
+    hidden: int = 256
     """Width of the first layer."""
     state: int = 256
-    """Width of the state embedding, to which an action's is added."""
+    """Width of the second layer."""
     head: int = 128
-    """Width of the layer above their sum."""
+    """Width of the third layer."""
     facts: bool = True
     """Whether it reads the planner's facts of each action."""
     history: bool = True
     """Whether it reads the last decisions of the play, besides what has been played."""
-    gate: bool = False
-    """Scale what an action adds, unit by unit, by a gate that the state opens."""
-    extra: int = 0
-    """Width of one more layer between the sum of state and action and the head; 0 for none."""
-    joint: bool = False
-    """Read action and facts in the first layer beside the state, so that the whole network runs
-    for every listed action."""
+    joint: bool = True
+    """Add action and facts to the first layer, so that all layers above read both; without it they
+    are added to the second layer, and the layers up to there run once for each state."""
 
     @property
     def embedded(self) -> int:
-        """Width of a state's embedding."""
-        if self.joint:
-            return self.hidden
-        return 2 * self.state if self.gate else self.state
+        """Width of a state's embedding, to which an action's is added."""
+        return self.hidden if self.joint else self.state
+
+
+FACTORISED = NetConfig(hidden=512, joint=False)
+"""Sizes where every listed action is learned from, not only the one that was chosen."""
 
 
 def without_history(state: Bits) -> Bits:
@@ -155,21 +144,13 @@ class RoleNet(nn.Module):
         # About 80 and 18 ones a row: unit variance after the sums.
         self.state_in = nn.Parameter(torch.randn(STATE_SIZE, config.hidden) / 80**0.5)
         self.state_bias = nn.Parameter(torch.zeros(config.hidden))
-        outputs = config.state if config.joint else config.embedded
-        self.state_out = nn.Linear(config.hidden, outputs)
-        if config.gate and not config.joint:  # open gates
-            with torch.no_grad():
-                self.state_out.weight[config.state :] = 0.0
-                self.state_out.bias[config.state :] = 0.0
-        width = config.hidden if config.joint else config.state
-        self.action_in = nn.Parameter(torch.randn(ACTION_SIZE, width) / 18**0.5)
-        self.facts_in = nn.Parameter(torch.randn(FACTS, width) / 20**0.5)
+        self.state_out = nn.Linear(config.hidden, config.state)
+        self.action_in = nn.Parameter(torch.randn(ACTION_SIZE, config.embedded) / 18**0.5)
+        self.facts_in = nn.Parameter(torch.randn(FACTS, config.embedded) / 20**0.5)
         self.use_facts, self.history, self.joint = config.facts, config.history, config.joint
-        self.gate = config.gate and not config.joint
         if not config.facts:
             self.facts_in.data.zero_().requires_grad_(False)
-        self.extra = nn.Linear(config.state, config.extra) if config.extra else None
-        self.head = nn.Linear(config.extra or config.state, config.head)
+        self.head = nn.Linear(config.state, config.head)
         self.out = nn.Linear(config.head, len(OUTPUTS))
         with torch.no_grad():
             self.out.bias[1:] = FIRST_POINTS
@@ -183,12 +164,9 @@ class RoleNet(nn.Module):
 
     def score(self, embedded: Tensor, actions: Bits, facts: Tensor) -> Tensor:
         """Outputs of actions, one for each row of `embedded[A, embedded]`: `float32[A, 3]`."""
-        added = sum_of_rows(actions, self.action_in)  # [A, state]
+        added = sum_of_rows(actions, self.action_in)  # [A, embedded]
         if self.use_facts:
             added = added + facts @ self.facts_in
-        if self.gate:
-            base, gate = embedded.chunk(2, dim=1)
-            return self._top(base + added * (1 + gate))
         return self._top(embedded + added)
 
     def _top(self, mixed: Tensor) -> Tensor:
@@ -196,8 +174,6 @@ class RoleNet(nn.Module):
         relu = torch.relu if torch.is_grad_enabled() else torch.relu_
         if self.joint:
             mixed = self.state_out(relu(mixed))
-        if self.extra is not None:
-            mixed = self.extra(relu(mixed))
         return self.out(relu(self.head(relu(mixed))))
 
     @torch.no_grad()
@@ -205,16 +181,11 @@ class RoleNet(nn.Module):
         """Outputs of all listed actions of a batch, `float32[A, n]`; on the CPU."""
         embedded = self.embed(inputs.state)  # [B, embedded]
         offsets = inputs.legal.offsets
-        mixed = torch.empty(int(offsets[-1]), self.action_in.shape[1])  # [A, state]
-        if self.gate:
-            mixed.zero_()
-        else:
-            repeat_rows(offsets, embedded.numpy(), mixed.numpy())
+        mixed = torch.empty(int(offsets[-1]), self.action_in.shape[1])  # [A, embedded]
+        repeat_rows(offsets, embedded.numpy(), mixed.numpy())
         if self.use_facts:
             mixed.addmm_(torch.from_numpy(inputs.facts), self.facts_in)
         sum_rows(*inputs.actions, self.action_in.detach().numpy(), mixed.numpy())
-        if self.gate:
-            gate_rows(offsets, embedded.numpy(), mixed.numpy())
         return self._top(mixed).numpy()
 
 

@@ -107,6 +107,32 @@ def from_spec(argument: str | None) -> ValueAgent:
     return ValueAgent(nets, rooms, objective or known["objective"])
 
 
+def _layers(joint: bool) -> list[tuple[str, list[str], str]]:
+    """Operation, inputs and output of each step of a graph; the layers of `dmc_net.RoleNet`."""
+    second = [
+        ("Relu", ["mixed" if joint else "s1"], "s2"),
+        ("MatMul", ["s2", "state_out_weight"], "s3"),
+        ("Add", ["s3", "state_out_bias"], "s4"),
+    ]
+    action = [
+        ("MatMul", ["actions", "action_in"], "a0"),
+        ("MatMul", ["facts", "facts_in"], "a1"),
+        ("Add", ["a0", "a1"], "a2"),
+        ("Add", ["a2", "s1" if joint else "s4"], "mixed"),
+    ]
+    return [
+        ("MatMul", ["state", "state_in"], "s0"),
+        ("Add", ["s0", "state_bias"], "s1"),
+        *([*action, *second] if joint else [*second, *action]),
+        ("Relu", ["s4" if joint else "mixed"], "m1"),
+        ("MatMul", ["m1", "head_weight"], "h0"),
+        ("Add", ["h0", "head_bias"], "h1"),
+        ("Relu", ["h1"], "h2"),
+        ("MatMul", ["h2", "out_weight"], "o0"),
+        ("Add", ["o0", "out_bias"], "values"),
+    ]
+
+
 def export(agent: ValueAgent, path: Path) -> None:
     """Write an agent whose networks are `dmc_net.RoleNet` as an ONNX file.
 
@@ -114,8 +140,8 @@ def export(agent: ValueAgent, path: Path) -> None:
         AgentError: networks of the kinds that are for comparisons only.
     """
     net: Any = agent.nets[0]
-    if net.joint or net.gate or net.extra is not None or not net.history:
-        raise AgentError("ONNX: expected networks of the default kind, of any sizes")
+    if not net.history:
+        raise AgentError("ONNX: expected networks that read the history")
     onnx = _library("onnx")
     h, numpy_helper = onnx.helper, onnx.numpy_helper
     stacks: dict[str, np.ndarray] = {}
@@ -128,23 +154,7 @@ def export(agent: ValueAgent, path: Path) -> None:
     for name in stacks:  # the network's own weights: the first axis picked, then dropped
         nodes.append(h.make_node("Gather", [f"all_{name}", "net"], [f"one_{name}"], axis=0))
         nodes.append(h.make_node("Squeeze", [f"one_{name}", "first"], [name]))
-    for op, inputs, output in (
-        ("MatMul", ["state", "state_in"], "s0"),
-        ("Add", ["s0", "state_bias"], "s1"),
-        ("Relu", ["s1"], "s2"),
-        ("MatMul", ["s2", "state_out_weight"], "s3"),
-        ("Add", ["s3", "state_out_bias"], "s4"),
-        ("MatMul", ["actions", "action_in"], "a0"),
-        ("MatMul", ["facts", "facts_in"], "a1"),
-        ("Add", ["a0", "a1"], "a2"),
-        ("Add", ["a2", "s4"], "m0"),
-        ("Relu", ["m0"], "m1"),
-        ("MatMul", ["m1", "head_weight"], "h0"),
-        ("Add", ["h0", "head_bias"], "h1"),
-        ("Relu", ["h1"], "h2"),
-        ("MatMul", ["h2", "out_weight"], "o0"),
-        ("Add", ["o0", "out_bias"], "values"),
-    ):
+    for op, inputs, output in _layers(net.joint):
         nodes.append(h.make_node(op, inputs, [output]))
     number, whole = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
     graph = h.make_graph(

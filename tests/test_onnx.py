@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from checkpoints import fresh, save_fresh
+from checkpoints import TINY_NET, fresh, save_fresh
 from tables import many_positions
 
 import agents
@@ -23,9 +24,10 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="module", params=["play_only", "happy", "crazy_laizi"])
 def exported(request, tmp_path_factory):
-    """(room, torch agent, file) of a fresh network."""
+    """(room, torch agent, file) of a fresh network; one of them is factorised."""
     folder = tmp_path_factory.mktemp("onnx")
-    path = save_fresh(folder / "last.pt", request.param, objective="adp")
+    net = replace(TINY_NET, joint=request.param != "happy")
+    path = save_fresh(folder / "last.pt", request.param, objective="adp", net=net)
     assert onnx_agent.main([f"dmc:{path}", str(folder / "x.onnx")]) == 0
     assert sorted(p.name for p in folder.iterdir()) == ["last.pt", "x.onnx"]
     return PRESETS[request.param], from_checkpoint(path), folder / "x.onnx"
