@@ -31,7 +31,7 @@ def spec(tmp_path_factory):
 @pytest.mark.parametrize("room", ["play_only", "happy", "crazy_laizi"])
 def test_legal_repeatable_and_by_itself(spec, room):
     """Legal; the same again, in another order; what is not searched is the agent's choice."""
-    views, legal = many_positions(room, 12, stops=(0, 3, 22, 26, 30, 35))
+    views, legal = many_positions(room, 5, stops=(0, 3, 22, 26, 30, 35))
     search, again = (agents.load(spec, PRESETS[room]) for _ in range(2))
     chosen = search.act(views, legal)
     order = np.arange(len(views))[::-1]
