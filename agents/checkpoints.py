@@ -61,16 +61,16 @@ def rooms_of(data: Mapping[str, Any]) -> tuple[RuleSet, ...]:
     return tuple(RuleSet(**room) for room in data["rooms"])
 
 
-FIRST = ".state_in"
-"""The layer that is most of a network's weights: a row for each bit of a state, of which a state
-has a hundred ones, so that rounding it to bytes averages out."""
+PACKED = (".state_in", ".action_in", ".facts_in", ".state_out.weight")
+"""The layers that are most of a network's weights. They sum dozens or hundreds of weights, so that
+rounding these to bytes averages out."""
 
 
 def packed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights in half precision, those of the first layer as bytes with a scale for each row."""
+    """Weights in half precision, those of the large layers as bytes with a scale for each row."""
     out: dict[str, Tensor] = {}
     for name, value in weights.items():
-        if name.endswith(FIRST):
+        if name.endswith(PACKED):
             scale = value.abs().amax(dim=1, keepdim=True).clamp(min=1e-8) / 127
             out[name] = (value / scale).round().to(torch.int8)
             out[f"{name}.scale"] = scale

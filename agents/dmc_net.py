@@ -13,7 +13,7 @@ Logarithms keep the points finite with any number of bombs; `exp` of them estima
 points themselves (`train/dmc.py`, `score_loss`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
 from agents.inputs import FACTS, Inputs
+from agents.role_agent import BEFORE
 from ddz_env._jit import njit
 from ddz_env.features import ACTION_SIZE, S_HISTORY, STATE_SIZE
 from ddz_env.listed import Bits
@@ -189,6 +190,14 @@ class RoleNet(nn.Module):
         return self._top(mixed).numpy()
 
 
+def size_of(config: NetConfig, name: str) -> NetConfig:
+    """Sizes of one network: the one for the few choices before the play has half the width."""
+    if name != BEFORE:
+        return config
+    sizes = {key: -(-getattr(config, key) // 2) for key in ("hidden", "state", "head")}
+    return replace(config, **sizes)
+
+
 def make_nets(config: NetConfig, names: tuple[str, ...]) -> nn.ModuleList:
     """A network for each name."""
-    return nn.ModuleList(RoleNet(config) for _ in names)
+    return nn.ModuleList(RoleNet(size_of(config, name)) for name in names)

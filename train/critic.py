@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from agents.dmc_net import NetConfig, sum_of_rows
+from agents.dmc_net import NetConfig, size_of, sum_of_rows
 from ddz_env.features import CARDS, STATE_SIZE
 from ddz_env.listed import Bits
 
@@ -98,7 +98,7 @@ class Critic(HandsNet):
 
 def make_critics(width: int, net: NetConfig, names: Sequence[str]) -> nn.ModuleList:
     """A critic for each network."""
-    return nn.ModuleList(Critic(width, net) for _ in names)
+    return nn.ModuleList(Critic(width, size_of(net, name)) for name in names)
 
 
 def hands_matrix(hands: Bits, which: int) -> Tensor:

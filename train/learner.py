@@ -10,7 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from agents.base import AgentError
 from agents.checkpoints import unpacked
-from agents.dmc_net import NetConfig, make_nets
+from agents.dmc_net import NetConfig, make_nets, size_of
 from ddz_env.features import CARDS
 from train.critic import belief_loss, make_critics
 from train.samples import Batch
@@ -212,7 +212,8 @@ class Learner:
         self.critics.to(self.device)
         learned = [p for p in self.nets.parameters() if p.requires_grad]
         self.guessers = nn.ModuleList(
-            nn.Linear(config.net.embedded, CARDS) for _ in (names if config.belief else ())
+            nn.Linear(size_of(config.net, name).embedded, CARDS)
+            for name in (names if config.belief else ())
         ).to(self.device)
         learned += [*self.critics.parameters(), *self.guessers.parameters()]
         self.optimiser = torch.optim.Adam(learned, lr=config.lr, fused=True)

@@ -155,8 +155,6 @@ def check_numbers(command: Command) -> None:
         value = getattr(config, name)
         if not 0 <= value <= high:
             raise DdzError(f"{option(name)}: expected a number in 0..{high:g}, got {value}")
-    if not 0 <= config.net.extra <= 100_000:
-        raise DdzError(f"{option('net.extra')}: expected 0..100000, got {config.net.extra}")
     if config.objective not in OBJECTIVES[algo]:
         known = " or ".join([", ".join(OBJECTIVES[algo][:-1]), OBJECTIVES[algo][-1]])
         raise DdzError(f"{option('objective')}: expected {known}, got {config.objective!r}")
