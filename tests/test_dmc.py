@@ -498,10 +498,10 @@ def test_kept_samples_are_their_inputs():
 
 
 def choices_of(collector, nets, rng):
-    """Play games to their ends; (choices by network, points by seat, samples) of each."""
+    """Play a game to its end; choices by network in the last deal, points by seat, samples."""
     counts, games = [0] * (len(ROLES) + 1), collector.counts["games"]
     while True:
-        state = collector.env.states[0]
+        state = collector.env.states[0].copy()
         if len(collector.env.legal().ids) > 1:
             view = collector.env.views()
             sure = read(view, collector.env.legal()).sure[0]
@@ -510,7 +510,12 @@ def choices_of(collector, nets, rng):
         samples = collector.step(nets, RANDOMLY)
         if collector.counts["games"] > games:
             return counts, collector.env.scores[0] / QUARTERS, samples
-        assert len(samples) == 0
+        if collector.env.states["redeals"][0] > state["redeals"]:  # a deal that nobody played
+            assert np.bincount(samples["net"], minlength=4).tolist() == counts
+            assert len(samples) and not samples["points"].any()
+            counts = [0] * (len(ROLES) + 1)
+        else:
+            assert len(samples) == 0
 
 
 @pytest.mark.parametrize("rules", sorted(PRESETS))
@@ -520,11 +525,11 @@ def test_a_games_choices_become_its_samples(rules):
     nets, played = small_nets(rules), 0
     for _ in range(16):
         counts, points, samples = choices_of(collector, nets, np.random.default_rng(0))
+        assert np.bincount(samples["net"], minlength=4).tolist() == counts
         if not points.any():
-            assert len(samples) == 0  # a void deal teaches nothing
+            assert not samples["points"].any()  # a void deal
             continue
         played += 1
-        assert np.bincount(samples["net"], minlength=4).tolist() == counts
         assert set(samples["points"].tolist()) <= set(points.tolist())
         for k in range(3):
             assert len(set(samples["points"][samples["net"] == k].tolist())) <= 1
@@ -654,6 +659,32 @@ def test_exploration_is_random_and_its_absence_is_not():
             collector.step(nets, how)
         traces.append(collector.env.states.tobytes())
     assert traces[0] == traces[1] and len(set(traces)) == 3
+
+
+def test_exploration_before_the_play_is_its_own():
+    """Of the first call, and of the first play."""
+    for rules, calls, explore in (("qq_classic", 0.0, 1.0), ("play_only", 1.0, 0.0)):
+        nets, traces = small_nets(rules), []
+        for how in (Behaviour(explore, False, calls), Behaviour(1 - explore, False, 1 - calls)):
+            for seed in (1, 2):
+                collector = Collector(PRESETS[rules], 48, 5, np.random.default_rng(seed))
+                collector.step(nets, how)
+                traces.append(collector.env.states.tobytes())
+        assert traces[0] == traces[1] and traces[2] != traces[3]
+
+
+def test_a_deal_that_nobody_played_counts_as_half_won():
+    """And says nothing of the points: a network that is asked learns a chance of a half."""
+    inputs, batch = random_batch(0)
+    net = RoleNet(SMALL)
+    nothing = batch._replace(points=0 * batch.points)
+    found = losses_of(net, nothing, CPU)
+    logits = torch.from_numpy(net.score_lists(inputs)[:, 0])
+    wanted = -(torch.sigmoid(logits).log() + torch.sigmoid(-logits).log()).mean() / 2
+    assert found.chance.item() == pytest.approx(wanted.item(), abs=1e-5)
+    assert found.points.item() == 0
+    (found.chance + found.points).backward()
+    assert net.out.weight.grad[0].any() and not net.out.weight.grad[1:].any()
 
 
 def test_what_happened_is_counted():

@@ -21,8 +21,8 @@ from train.samples import SAMPLE, all_hands, keep
 BEFORE = len(ROLES)
 """Number of the network for the choices before the play."""
 MOST_CHOICES = MAX_HISTORY + 32
-"""Slots for the choices of one game: those of the play, and those before it after a redeal or two;
-choices beyond are played and not learned from."""
+"""Slots for the choices of one deal: those of the play, and those before it; choices beyond are
+played and not learned from."""
 FORK_NOISE = 0.3
 """Scale of the noise on the values among which a copy of a game chooses its other action."""
 
@@ -35,6 +35,8 @@ class Behaviour:
     """Chance of a random choice."""
     adp: bool
     """Whether the play goes by points instead of the chance of winning."""
+    calls: float | None = None
+    """Chance of a random choice before the play; `explore` unless given."""
 
 
 class Collector:
@@ -96,9 +98,12 @@ class Collector:
                     part = lists.part(begin, end)
                     actions[rows[begin:end]] = self._choose(k, role_net, rows[begin:end], part, how)
         self.counts.choices(env, actions, free)
-        landlord = states["landlord"].astype(np.int64)
+        landlord, redeals = states["landlord"].astype(np.int64), states["redeals"].copy()
         done = env.step(actions)
         ended = [self._finish(i, landlord[i]) for i in np.flatnonzero(done)]
+        # All passed. The next deal's points would be noise: seats are alike, so it is worth 0.
+        passed = np.flatnonzero((states["redeals"] > redeals) & ~done)
+        ended += [self._taken(i, np.zeros(3)) for i in passed]
         over = np.flatnonzero(done)
         self._guests.invite(over)
         self.env.states["deal"][over] = self.counts["games"] + over  # a guest's luck goes by it
@@ -143,7 +148,8 @@ class Collector:
             best = np.where(copied, best_of(offsets, value), best)
         self._copied[rows[inputs.sure < 0]] = self._paired[rows[inputs.sure < 0]] = False
         other = offsets[:-1] + (self.rng.random(n) * np.diff(offsets)).astype(np.int64)
-        random = (self.rng.random(n) < how.explore) & (inputs.sure < 0) & ~copied
+        explore = how.calls if k == BEFORE and how.calls is not None else how.explore
+        random = (self.rng.random(n) < explore) & (inputs.sure < 0) & ~copied
         chosen = np.where(random, other, best)
         kept = np.flatnonzero((self._count[rows] < MOST_CHOICES) & (inputs.sure < 0))
         slots = rows * MOST_CHOICES + self._count[rows]
@@ -154,13 +160,15 @@ class Collector:
         return legal.ids[chosen].astype(np.int64)
 
     def _finish(self, i: int, landlord: int) -> np.ndarray:
-        """The samples of a game that has ended, with its points; none of a void deal."""
-        n = int(self._count[i])
-        self._count[i] = 0
+        """The samples of a game that has ended, with its points: 0 where the deal is void."""
         scores = self.env.scores[i]
-        if not self.counts.game(scores, landlord):
-            return np.zeros(0, SAMPLE)
-        begin = i * MOST_CHOICES
+        self.counts.game(scores, landlord)
+        return self._taken(i, scores / QUARTERS)
+
+    def _taken(self, i: int, points: np.ndarray) -> np.ndarray:
+        """The samples of a deal that is over, with the points of the seats; a copy."""
+        begin, n = i * MOST_CHOICES, int(self._count[i])
+        self._count[i] = 0
         samples = self._samples[begin : begin + n]
-        samples["points"] = scores[self._seat[begin : begin + n]] / QUARTERS
+        samples["points"] = points[self._seat[begin : begin + n]]
         return samples.copy()

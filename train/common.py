@@ -82,7 +82,7 @@ def print_results(console: Console, title: str, results: dict[str, MatchResult])
     grid = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in ("against", "WP", "95% interval", "landlord", "farmers", "ADP", "deals"):
         justify: Any = "left" if column == "against" else "right"
-        grid.add_column(column, justify=justify, no_wrap=True)
+        grid.add_column(column, justify=justify, no_wrap=column != "against")
     for name, r in results.items():
         grid.add_row(
             name,

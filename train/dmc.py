@@ -42,9 +42,10 @@ from train.self_play import SelfPlay
 def schedule(config: DMCConfig, done: float) -> tuple[float, Behaviour]:
     """Learning rate and behaviour when a share `done` of the run is over."""
     lr = config.lr * (1 + (config.lr_end - 1) * done)
-    explore = config.explore + (config.explore_end - config.explore) * min(1.0, done / 0.7)
+    late = min(1.0, done / 0.7)
+    explore = config.explore + (config.explore_end - config.explore) * late
     adp = config.objective == "adp" or (config.objective == "mixed" and done >= 0.5)
-    return lr, Behaviour(explore, adp)
+    return lr, Behaviour(explore, adp, config.explore_calls * (1 - 0.8 * late))
 
 
 def final_objective(config: DMCConfig) -> str:

@@ -45,6 +45,9 @@ class DMCConfig:
     """Chance of a random choice at the start."""
     explore_end: float = 0.01
     """Chance of a random choice from 70% of the run on."""
+    explore_calls: float = 0.25
+    """Chance of a random choice before the play at the start; it falls to a fifth. Without it calls
+    that are rarely made are never learned."""
     average: float = 0.97
     """Weight of the former average when new weights are averaged in."""
     average_every: int = 10
@@ -102,6 +105,11 @@ class Losses(NamedTuple):
     """Cross-entropy of the guess of the next seat's hand."""
 
 
+def results_of(points: Tensor) -> Tensor:
+    """1 for a deal that was won, 0 for one that was lost, a half for one that nobody played."""
+    return (points.sign() + 1) / 2
+
+
 def losses_of(
     net: nn.Module,
     batch: Batch,
@@ -114,16 +122,17 @@ def losses_of(
     embedded = net.embed(batch.state)
     out = net.score(embedded, batch.actions, batch.facts.to(device))  # [n, 3]
     won = points > 0
-    target, extra, explained = won.float(), None, 0.0
+    # A deal that nobody played counts as half won, and says nothing of the points.
+    target, extra, explained = results_of(points), None, 0.0
     if critic is not None:
         luck = critic.luck(batch.state, batch.hands, embedded, target)
         target, extra = target + luck.adjustment, luck.loss
     chance = binary_cross_entropy_with_logits(out[:, 0], target)
     expected = torch.where(won, out[:, 1], out[:, 2])
-    loss = score_loss(expected, points.abs()).mean()
+    loss = (score_loss(expected, points.abs()) * (points != 0)).mean()
     predicted = out[:, 0].detach().sigmoid()
     if critic is not None:
-        spread = (won.float() - predicted).square().mean()
+        spread = (results_of(points) - predicted).square().mean()
         explained = 1 - ((target - predicted).square().mean() / spread.clamp(min=1e-6)).item()
     belief = None if guesser is None else belief_loss(guesser, embedded, batch.hands)
     return Losses(chance, loss, extra, predicted, explained, belief)
@@ -243,7 +252,7 @@ class Learner:
             loss.backward()
             self.metrics[f"loss/chance_{name}"] = found.chance.item()
             self.metrics[f"loss/points_{name}"] = found.points.item()
-            won = (batch.points > 0).numpy().astype(np.float64)
+            won = results_of(batch.points).numpy().astype(np.float64)
             error = calibration_error(found.predicted.cpu().numpy(), won)
             self.metrics[f"calibration/{name}"] = error
         for group in self.optimiser.param_groups:

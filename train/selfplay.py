@@ -107,7 +107,7 @@ WHOLE = {
 UP_TO: dict[str, dict[str, float]] = {
     "dmc": {
         "lr_end": 1.0, "explore": 1.0, "explore_end": 1.0, "average": 1.0, "guest_games": 1.0,
-        "forks": 1.0,
+        "forks": 1.0, "explore_calls": 1.0,
         "score_weight": 100.0, "critic": 1e5, "belief": 100.0,
     },
     "ppo": {
