@@ -1,13 +1,10 @@
 """The network of the Deep Monte-Carlo agent: the state once, then every listed action.
 
-State bits -> `hidden`, once; plus action bits and facts of each listed action -> `hidden`, ReLU ->
-`state` -> ReLU -> `head` -> ReLU -> three numbers: the logit of the chance of winning, and the
-logarithms of the points expected in a deal that is won and in one that is lost. First layers read
-lists of ones (sums of weight rows), so no dense observation is ever built. After DouZero (Zha et
-al. 2021), which reads the state again for every legal action.
-
-Without `joint` the layer from `hidden` to `state` reads the state alone, once, and actions are
-added behind it: cheaper for each action, and weaker at equal time (docs/training.md).
+State bits -> `hidden` -> ReLU -> `state`; plus action bits and facts of the action -> `state`,
+ReLU -> `head` -> ReLU -> three numbers: the logit of the chance of winning, and the logarithms of
+the points expected in a deal that is won and in one that is lost. First layers read lists of ones
+(sums of weight rows), so no dense observation is ever built. After DouZero (Zha et al. 2021), which
+evaluates the whole network once for every legal action; `joint` comes near that, for comparisons.
 
 Logarithms keep the points finite with any number of bombs; `exp` of them estimates the mean of the
 points themselves (`train/dmc.py`, `score_loss`).
@@ -106,7 +103,7 @@ def sum_of_rows(lists: Bits, weight: Tensor) -> Tensor:
 class NetConfig:
     """Sizes of a network."""
 
-    hidden: int = 256
+    hidden: int = 512
     """Width of the first layer."""
     state: int = 256
     """Width of the second layer."""
@@ -116,18 +113,14 @@ class NetConfig:
     """Whether it reads the planner's facts of each action."""
     history: bool = True
     """Whether it reads the last decisions of the play, besides what has been played."""
-    joint: bool = True
-    """Add action and facts to the first layer, so that all layers above read both; without it they
-    are added to the second layer, and the layers up to there run once for each state."""
+    joint: bool = False
+    """Add action and facts to the first layer instead of the second, so that all layers above read
+    both and run for every listed action."""
 
     @property
     def embedded(self) -> int:
         """Width of a state's embedding, to which an action's is added."""
         return self.hidden if self.joint else self.state
-
-
-FACTORISED = NetConfig(hidden=512, joint=False)
-"""Sizes where every listed action is learned from, not only the one that was chosen."""
 
 
 def without_history(state: Bits) -> Bits:

@@ -174,7 +174,7 @@ def random_batch(role, n=48):
     return inputs, Batch(inputs.state, inputs.actions, facts, torch.from_numpy(points).float())
 
 
-KINDS = [{}, {"history": False}, {"joint": False}]
+KINDS = [{}, {"history": False}, {"joint": True}]
 
 
 @pytest.mark.parametrize("more", KINDS)

@@ -24,9 +24,9 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="module", params=["play_only", "happy", "crazy_laizi"])
 def exported(request, tmp_path_factory):
-    """(room, torch agent, file) of a fresh network; one of them is factorised."""
+    """(room, torch agent, file) of a fresh network; not all are factorised."""
     folder = tmp_path_factory.mktemp("onnx")
-    net = replace(TINY_NET, joint=request.param != "happy")
+    net = replace(TINY_NET, joint=request.param == "happy")
     path = save_fresh(folder / "last.pt", request.param, objective="adp", net=net)
     assert onnx_agent.main([f"dmc:{path}", str(folder / "x.onnx")]) == 0
     assert sorted(p.name for p in folder.iterdir()) == ["last.pt", "x.onnx"]

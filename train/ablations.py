@@ -27,11 +27,12 @@ from train.common import EVALUATED
 
 VARIANTS = {
     "default": "",
-    "factorised": "--dmc.net.no-joint --dmc.net.hidden 512",
+    "not factorised": "--dmc.net.joint",
+    "the same, smaller": "--dmc.net.joint --dmc.net.hidden 256",
     "no history": "--dmc.net.no-history",
     "no facts": "--dmc.net.no-facts",
-    "smaller network": "--dmc.net.hidden 128 --dmc.net.state 128 --dmc.net.head 64",
-    "larger network": "--dmc.net.hidden 512 --dmc.net.state 512 --dmc.net.head 256",
+    "smaller network": "--dmc.net.hidden 256 --dmc.net.state 128 --dmc.net.head 64",
+    "larger network": "--dmc.net.hidden 1024 --dmc.net.state 512 --dmc.net.head 256",
     "no averaging": "--dmc.average 0",
     "smaller batch": "--dmc.batch 512",
     "guessing a hand": "--dmc.belief 0.02",

@@ -19,7 +19,7 @@ Command: `python train/selfplay.py --algo ppo --rules play_only --minutes 30 --s
 Result to expect on two cores: docs/training.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ import torch
 from numba import types
 from torch import Tensor, nn
 
-from agents.dmc_net import FACTORISED, NetConfig
+from agents.dmc_net import NetConfig
 from agents.inputs import pieces
 from agents.ppo import header, make_nets, read_checkpoint
 from agents.role_agent import net_names
@@ -97,7 +97,7 @@ class PPOConfig:
     """Reward: wp, points, or auto: wp where nobody calls, else points."""
     restart_every: int = 20
     """Steps after which games begin anew with --deterministic."""
-    net: NetConfig = FACTORISED
+    net: NetConfig = field(default_factory=NetConfig)
     """Sizes of the networks."""
 
 

@@ -17,7 +17,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.dmc_net import FACTORISED, NetConfig
+from agents.dmc_net import NetConfig
 from agents.ppo import PolicyAgent, header, make_nets, read_checkpoint
 from agents.role_agent import net_names
 from ddz_env.errors import DdzError
@@ -77,7 +77,7 @@ class RLlibConfig:
     """Reward: wp, points, or auto: wp where nobody calls, else points."""
     gpu_learners: int = 0
     """Learners with a GPU each; 0 learns in this process, on `--device`."""
-    net: NetConfig = FACTORISED
+    net: NetConfig = field(default_factory=NetConfig)
     """Sizes of the networks."""
 
     @property
