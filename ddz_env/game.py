@@ -1,6 +1,6 @@
 """One deal for people and programs that want to read it: a face of a record without rule code."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import index
 from typing import Any
 
@@ -252,24 +252,35 @@ class Game:
             IllegalActionError: not legal now. Nothing has been changed.
         """
         if self._params.wild and self.phase == "play" and isinstance(action, str):
-            self._step_whole(action)
+            for part in self.parts(action):
+                core.apply(self.state, part, self._params)
         else:
             core.apply(self.state, self.check(action), self._params)
 
-    def _step_whole(self, text: str) -> None:
-        """Declare a play and fill it as its stars say."""
+    def parts(self, text: str) -> Iterator[int]:
+        """The ids that a decision is made of: what is declared, then how its stars fill it.
+
+        Each is legal once those before it have been made, so make each before asking for the next.
+
+        Raises:
+            PlayError: no such action.
+            IllegalActionError: not legal now.
+        """
+        if not self._params.wild or self.phase != "play":
+            yield self.check(text)
+            return
         action, wilds = parse_starred(text)
         if action >= FIRST_PLAY:
             reason = holding(self.state, self._params).why_not(action, wilds)
             if reason:
                 raise IllegalActionError(f"{text}: {reason}")
         least = wilds_of(action, int(self.state["hands"][self.seat]))
-        core.apply(self.state, self.check(action), self._params)
+        yield self.check(action)
         for rank, n in enumerate(unpack(wilds - least)):
             for _ in range(n):
-                core.apply(self.state, CHOICES[f"wild_as_{RANKS[rank]}"], self._params)
+                yield CHOICES[f"wild_as_{RANKS[rank]}"]
         if self.phase == "fill":
-            core.apply(self.state, CHOICES["wild_done"], self._params)
+            yield CHOICES["wild_done"]
 
     def check(self, action: str | int) -> int:
         """The id of a choice that the seat on turn may make; so may all seats that are `asked`.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ddz_env.cards import RANKS
-from ddz_env.errors import CardError, DdzError, FormatError
+from ddz_env.errors import DdzError, FormatError
 from ddz_env.fillings import parse_starred
 from ddz_env.game import Game
 from ddz_env.rooms import rules_from_dict, rules_to_dict
@@ -32,9 +32,15 @@ def to_line(game: Game, agents: Sequence[str] = ("", "", "")) -> str:
         game: the deal.
         agents: what plays at each seat.
     """
+    data = _content(game) | {"agents": list(agents)}
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _content(game: Game) -> dict[str, Any]:
+    """What a line says of a deal."""
     state = game.state
     first = (int(state["first"]) - game.redeals * game.rules.redeal_rotates) % 3
-    data = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "rules": rules_to_dict(game.rules),
@@ -44,11 +50,10 @@ def to_line(game: Game, agents: Sequence[str] = ("", "", "")) -> str:
         "deck": None if game.given is None else "".join(RANKS[r] for r in game.given),
         "redeals": game.redeals,
         "may_double": [int(m) for m in state["may_double"]],
-        "agents": list(agents),
+        "agents": [""] * 3,
         "decisions": [[seat, parse_starred(text)[0], text] for seat, text in game.history],
         "scores": game.scores if game.over else None,
     }
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def _check(data: Any) -> dict[str, Any]:
@@ -63,11 +68,17 @@ def _check(data: Any) -> dict[str, Any]:
     whole = [data["seed"], data["number"], data["first"], data["redeals"], *data["may_double"]]
     if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in whole):
         raise FormatError("seed, number, first, redeals, may_double: expected whole numbers")
+    agents = data["agents"]
+    if not isinstance(agents, list) or [type(name) for name in agents] != [str] * 3:
+        raise FormatError("agents: expected three texts")
     return data
 
 
-def _restore(data: dict[str, Any]) -> Game:
-    """Play a checked line's decisions."""
+def _play(data: dict[str, Any]) -> Iterator[tuple[Game, str]]:
+    """Play a checked line's decisions: the game before each of them, and what is decided.
+
+    The game goes on between two of them; at the end it is given once more, with an empty text.
+    """
     deck = None
     if data["deck"] is not None:
         deck = np.array([RANKS.index(c) for c in data["deck"]])
@@ -77,17 +88,32 @@ def _restore(data: dict[str, Any]) -> Game:
     while game.redeals < data["redeals"]:
         if game.over:
             raise FormatError("redeals: more than the room allows")
-        choices = game.legal()
-        game.step("pass" if "pass" in choices else "look")
+        text = "pass" if "pass" in game.legal() else "look"
+        yield game, text
+        game.step(text)
     for i, (seat, action, text) in enumerate(data["decisions"]):
         if game.over or (game.seat != seat and not _at_once(game)):
             raise FormatError(f"decision {i}: seat {seat} is not asked")
         if parse_starred(text)[0] != action:
             raise FormatError(f"decision {i}: id {action} is not {text!r}")
+        yield game, text
         game.step(text)
     if data["scores"] is not None and (not game.over or game.scores != data["scores"]):
         raise FormatError("scores: not those of the decisions")
-    return game
+    yield game, ""
+
+
+def decisions(game: Game) -> Iterator[tuple[Game, str]]:
+    """Play a deal again: the game before each decision, and what is decided.
+
+    The game is the same one each time and goes on between two decisions, so take from it what is
+    to be kept. A whole play with wild cards is one decision (`Game.parts` splits it); before a
+    redeal everybody says no.
+
+    Args:
+        game: the deal, finished or not, as it was dealt: not one of `Game.from_position`.
+    """
+    return ((before, text) for before, text in _play(_content(game)) if text)
 
 
 def _at_once(game: Game) -> bool:
@@ -102,12 +128,13 @@ def from_line(line: str) -> tuple[Game, list[str]]:
     """
     try:
         data = _check(json.loads(line))
-        return _restore(data), [str(name) for name in data["agents"]]
+        *_, (game, _) = _play(data)
+        return game, data["agents"]
     except FormatError as error:
         raise FormatError(f"replay: {error}") from error
     except json.JSONDecodeError as error:
         raise FormatError(f"replay: cut off or not JSON: {error}") from error
-    except (DdzError, CardError, TypeError, ValueError, KeyError) as error:
+    except (DdzError, TypeError, ValueError, LookupError, OverflowError, RecursionError) as error:
         raise FormatError(f"replay: {error}") from error
 
 
