@@ -54,6 +54,10 @@ def from_checkpoint(path: str | Path, objective: str | None = None) -> ValueAgen
         raise AgentError(f"checkpoint {path}: can't be read by this version: {reason}") from error
 
 
+class NotShipped(AgentError):
+    """No weights for a room are shipped."""
+
+
 class _Shipped:
     """`dmc` without a path: the shipped weights that are best for a room, once it is known."""
 
@@ -66,14 +70,14 @@ class _Shipped:
         """The agent for a room.
 
         Raises:
-            AgentError: no weights for it are shipped.
+            NotShipped: no weights for it are.
         """
         for path in shipped():
             agent = from_checkpoint(path, self._objective)
             if rules in agent.rooms:
                 return agent
         known = ", ".join(path.stem for path in shipped()) or "none"
-        raise AgentError(
+        raise NotShipped(
             f"agent dmc: no weights for room {rules.name} are shipped (there are {known});"
             " expected dmc:PATH, such as dmc:runs/x/last.pt"
         )

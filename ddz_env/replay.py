@@ -147,18 +147,35 @@ def write_replays(path: str | Path, lines: Iterable[str]) -> None:
             file.write(line + "\n")
 
 
-def read_replays(path: str | Path) -> Iterator[tuple[Game, list[str]]]:
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a file of replays, a deal each, unread.
+
+    Raises:
+        FormatError: no such file, or no text.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise FormatError(f"replays {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise FormatError(f"replays {path}: {error}") from error
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def read_replays(
+    path: str | Path, first: int = 1, last: int | None = None
+) -> Iterator[tuple[Game, list[str]]]:
     """The deals of a file, one after another.
+
+    Args:
+        path: the file.
+        first: the first line that is read, from 1.
+        last: the last one; to the end of the file unless given.
 
     Raises:
         FormatError: no such file, or a line that is no replay (its number is named).
     """
-    path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"replays {path}: {error}") from error
-    for i, line in enumerate(lines, 1):
+    for i, line in enumerate(read_lines(path)[first - 1 : last], first):
         try:
             yield from_line(line)
         except FormatError as error:
