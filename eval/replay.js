@@ -32,7 +32,9 @@ const roleOf = (seat) => deal().roles[seat];
 
 function choiceText(text) {
   const known = data.words[at.lang].choices[text];
-  return known ?? [...text].map(rankName).join("");
+  // "789 10 JQ": a ten takes two digits, so it stands apart.
+  return known ?? text.replace(/T/g, " 10 ").replace(/ +/g, " ").replace(/ ([+*])/g, "$1").trim()
+    .replace(/[XD]/g, rankName);
 }
 function decisionText(one) {
   const text = choiceText(one.t);
@@ -50,7 +52,7 @@ function card(code, wild, options = {}) {
   const marks = suit || (stands ? "*" : "");
   return el("span", { class: classes },
     el("span", { class: "face" },
-      el("b", {}, rankName(rank)), el("i", {}, marks),
+      el("b", { class: rank === "T" ? "ten" : false }, rankName(rank)), el("i", {}, marks),
       el("em", {}, suit || (stands ? "*" : "JOKER"))));
 }
 function cards(codes, name, kind, options = {}) {
@@ -133,11 +135,11 @@ function drawControls() {
   const head = now ? `${at.step + 1}/${n}` : say("end");
   return el("nav", { class: "controls", "aria-label": say("slider") },
     el("div", { class: "buttons" },
-      button("first", "⏮", 0, at.step === 0), button("back", "◀", at.step - 1, at.step === 0),
+      button("first", "«", 0, at.step === 0), button("back", "‹", at.step - 1, at.step === 0),
       el("input", { type: "range", id: "slider", min: 0, max: n, value: at.step,
         "aria-label": say("slider"), "aria-valuetext": `${head}: ${text}`,
         oninput: (event) => go(Number(event.target.value)) }),
-      button("next", "▶", at.step + 1, at.step === n), button("last", "⏭", n, at.step === n)),
+      button("next", "›", at.step + 1, at.step === n), button("last", "»", n, at.step === n)),
     el("p", { id: "now", "aria-live": "polite" }, el("b", {}, head), ` ${text}`));
 }
 function resultText() {
@@ -188,7 +190,7 @@ function drawChances() {
   const place = el("div", { class: "chart" });
   requestAnimationFrame(() => place.replaceChildren(drawChart(Math.max(260, place.clientWidth))));
   const key = (kind, text) => el("span", {}, el("span", { class: `key ${kind}` }), text);
-  return el("section", {}, el("h2", {}, say("chances")), place,
+  return el("section", { class: "chances" }, el("h2", {}, say("chances")), place,
     el("p", { class: "legend" }, key("made", say("by made")), key("best", say("by best")),
       key("landlord", say("landlord")), key("farmer", say("farmers")), key("other", say("would differ"))),
     el("p", { class: "dim" }, say("about").replace("{agent}", data.agent)));
@@ -227,6 +229,7 @@ function drawOtherwise() {
 }
 function drawAll() {
   return el("section", { class: "all" }, el("h2", {}, say("all")),
+    deal().valued ? el("p", { class: "dim" }, say("own chance")) : null,
     el("ol", { id: "all", tabindex: 0, "aria-label": say("all") }, ...deal().steps.map((one, i) => goButton(i,
       el("span", { class: "text" }, decisionText(one)),
       one.v ? el("span", { class: one.v.other ? "share other" : "share" }, percent(one.v.c[one.v.made][1])) : null))));
@@ -235,7 +238,7 @@ function drawScore() {
   const { parts, scores, doubled, room_factor: factor } = deal();
   const product = parts.reduce((a, part) => a * part[2], 1);
   const terms = parts.map(([name, count, value]) => `${say(name)}${count > 1 ? ` (${count})` : ""} ${value}`);
-  return el("section", {}, el("h2", {}, say("score")), el("p", {}, resultText()),
+  return el("section", { class: "result" }, el("h2", {}, say("result")), el("p", {}, resultText()),
     scores === null ? null : el("p", {}, `${terms.join(" × ")} = ${product}`),
     scores === null || factor === 1 ? null : el("p", {}, `${say("room_factor")} × ${factor}`),
     scores === null ? null : el("table", {}, el("tbody", {}, ...scores.map((points, seat) => el("tr", {},
@@ -271,19 +274,20 @@ function draw() {
   document.title = `${say("replay")}: ${data.file}`;
   const valued = deal().valued;
   document.getElementById("app").replaceChildren(drawHeader(),
-    el("main", {},
-      el("div", { class: "main" }, drawTable(), drawControls(), valued ? drawChances() : el("p", { class: "dim" }, say("no values"))),
-      el("div", { class: "side" }, ...(valued ? [drawValues(), drawOtherwise()] : []), drawAll(), drawScore())),
+    el("main", { class: valued ? "valued" : "plain" },
+      el("div", { class: "main" }, drawTable(), drawControls(), valued ? drawChances() : el("p", { class: "dim" }, say("no values")),
+        drawScore()),
+      el("div", { class: "side" }, ...(valued ? [drawValues(), drawOtherwise()] : []), drawAll())),
     el("footer", {}, el("p", {}, say("keys")), el("p", {}, say("open"))));
   const all = document.getElementById("all");
   all.scrollTop = scroll;
   const current = all.querySelector("[aria-current]");
   if (current) {
-    const top = current.offsetTop - all.offsetTop;
+    const top = current.offsetTop;
     if (top < all.scrollTop || top + current.offsetHeight > all.scrollTop + all.clientHeight) all.scrollTop = top - all.clientHeight / 2;
   }
   // What had the focus has been drawn anew: give it back.
-  const again = list && listed ? document.querySelector(`#${list} [data-step="${listed}"]`) : held && document.getElementById(held);
+  const again = list && listed ? document.querySelector(`#${list} [data-step="${listed}"]`) : held ? document.getElementById(held) : null;
   again?.focus({ preventScroll: true });
 }
 function fromAddress() {

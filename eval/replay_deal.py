@@ -279,6 +279,7 @@ def as_json(deal: Deal) -> dict[str, Any]:
     )  # fmt: skip
     return {
         **{name: getattr(deal, name) for name in names},
+        "seed": str(deal.seed),  # above what a number holds in JavaScript
         "roles": deal.roles(),
         "wilds": [card for card in deck if is_wild(card, deal.wild)],
         "steps": steps,

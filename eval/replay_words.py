@@ -56,6 +56,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "The model would have made every choice that it values.",
         "模型对所有可评估的步骤选择相同。",
     ),
+    "own chance": (
+        "With the chance of winning of the seat that decides, by what it chose.",
+        "附作出决定的一方按其选择的胜率。",
+    ),
     "values": ("What the model says of this decision", "模型对此步的评价"),
     "choice": ("choice", "选择"),
     "forced": (

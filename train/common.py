@@ -49,6 +49,8 @@ class RunSettings:
     """Address of a Ray cluster whose actors play, or `local`; None: processes of this machine."""
     runners: int = 0
     """Ray actors."""
+    replays: tuple[Path, ...] = ()
+    """Files of kept games that are learned from, by bc."""
     keep: tuple[float, ...] = ()
     """Minutes after which the averaged player is kept, for curves; ascending."""
 

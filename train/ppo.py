@@ -41,7 +41,7 @@ from train.critic import HandsNet
 from train.learner import average_in, begin_from
 from train.policies import Policies
 from train.rewards import by_points, reward_of
-from train.rollouts import Rollout, join, take_bits
+from train.rollouts import Rollout, join, score_rows, take_bits
 from train.run import Run, run_here
 from train.samples import hands_of
 
@@ -274,26 +274,16 @@ class Learner:
         """One gradient of network k on some choices; what is logged of it."""
         config, net, to = self.config, self.nets[k], self.device
         choices = rollout.choices[rows]
-        offsets = rollout.lists.offsets
-        sizes = np.diff(offsets)[rows]
-        begins = np.concatenate([[0], np.cumsum(sizes)])
-        within = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
-        listed = np.repeat(offsets[rows], sizes) + within  # places of the actions in the rollout
-        row = torch.from_numpy(np.repeat(np.arange(len(rows)), sizes)).to(to)
-        state = take_bits(rollout.state, rows)
-        embedded = net.embed(state)  # [n, state] # type: ignore[operator]
-        facts = torch.from_numpy(rollout.facts[listed].astype(np.float32)).to(to)
-        actions = take_bits(rollout.actions, listed)
-        logits = net.score(embedded[row], actions, facts).squeeze(1)  # [A] # type: ignore[operator]
-        log_chances = log_softmax(logits, row, len(rows))
-        chosen = torch.from_numpy(begins[:-1] + choices["chosen"]).to(to)
+        found = score_rows(net, rollout, rows, to)
+        log_chances = log_softmax(found.logits, found.row, len(rows))
+        chosen = torch.from_numpy(found.begins[:-1] + choices["chosen"]).to(to)
         log_chance = log_chances[chosen]  # [n]
         before = torch.from_numpy(choices["log_chance"].copy()).to(to)
         gain = torch.from_numpy(advantage[rows]).to(to)
         gain = (gain - gain.mean()) / (gain.std(correction=0) + 1e-6)
         policy = clipped_loss(log_chance, before, gain, config.clip).mean()
         entropy = -(log_chances.exp() * log_chances).sum() / len(rows)
-        expected = self.value(k, state, choices["hands"], embedded)
+        expected = self.value(k, found.state, choices["hands"], found.embedded)
         value = (expected - torch.from_numpy(target[rows]).to(to)).square().mean()
         loss = policy + config.value_weight * value - schedules["entropy"] * entropy
         self.optimisers[k].zero_grad(set_to_none=True)

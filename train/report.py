@@ -19,6 +19,8 @@ PLAIN_SECONDS = 30.0
 
 def shares(counts: dict[str, int], before: dict[str, int]) -> dict[str, float]:
     """What happened since `before`, as shares of games or of the times that it was asked."""
+    if "landlord_wins" not in counts:  # nothing is played in training
+        return {}
     new = {name: value - before.get(name, 0) for name, value in counts.items()}
     games = max(new.get("games", 0), 1)
     out = {
@@ -35,8 +37,10 @@ def shares(counts: dict[str, int], before: dict[str, int]) -> dict[str, float]:
 class Report:
     """What a run tells."""
 
-    def __init__(self, settings: RunSettings, algo: str) -> None:
+    def __init__(self, settings: RunSettings, algo: str, agent: str = "") -> None:
         self.settings, self.algo = settings, algo
+        self.agent = agent or algo.removeprefix("rllib-")
+        """What plays the checkpoints."""
         self._algo = "" if algo == "dmc" else f" --algo {algo}"
         self.console = Console()
         self.writer = SummaryWriter(str(settings.out / "tensorboard"))
@@ -116,6 +120,10 @@ class Report:
             soft_wrap=True,
         )
 
+    def say(self, text: str) -> None:
+        """Say something."""
+        self.console.print(text, highlight=False, soft_wrap=True)
+
     def warn(self, text: str) -> None:
         """Say what went wrong and does not end the run."""
         self.console.print(text, style="yellow", highlight=False, soft_wrap=True)
@@ -138,6 +146,7 @@ class Report:
                 "decisions_per_second": round(decisions / run.clock.elapsed, 1),
                 "evaluation": {name: r.to_json() for name, r in results.items()},
                 "curve": run.history,
+                **run.facts(),
             },
         )
         self.writer.close()
@@ -146,11 +155,11 @@ class Report:
         print_results(self.console, title, results)
         picture = save_curve(settings, run.history)
         last = settings.out / "last.pt"
-        rules, agent = settings.rooms[0].name, self.algo.removeprefix("rllib-")
+        rules = settings.rooms[0].name
         lines = (
             f"\nresults {settings.out / 'summary.json'}, curve {picture}",
             "next:",
-            f"  python eval/tournament.py {agent}:{last} greedy rlcard_rule --rules {rules}",
+            f"  python eval/tournament.py {self.agent}:{last} greedy rlcard_rule --rules {rules}",
             f"  tensorboard --logdir {settings.out.parent}",
         )
         self.console.print("\n".join(lines), highlight=False, soft_wrap=True)

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from agents.inputs import FACTS, Reader, pieces
 from agents.ppo import draw
@@ -59,6 +60,44 @@ def take_bits(bits: Bits, rows: np.ndarray) -> Bits:
     """The lists of ones of some rows."""
     taken = Legal(bits.offsets, bits.bits).take(rows)
     return Bits(taken.offsets, taken.ids)
+
+
+def listed_places(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the listed actions of some rows.
+
+    Args:
+        offsets: of the lists of all rows, `int64[B + 1]`.
+        rows: `int64[n]`.
+
+    Returns:
+        places, `int64[A]`, and the offsets of the rows among them, `int64[n + 1]`.
+    """
+    sizes = np.diff(offsets)[rows]
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    within = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
+    return np.repeat(offsets[rows], sizes) + within, begins
+
+
+class Scored(NamedTuple):
+    """Some choices of a rollout as a network scores them."""
+
+    state: Bits
+    embedded: Tensor  # float32[n, embedded], of the states
+    logits: Tensor  # float32[A], of the listed actions of all of them
+    row: Tensor  # int64[A], the choice that each belongs to
+    begins: np.ndarray  # int64[n + 1], the first listed action of each choice, and A
+
+
+def score_rows(net: nn.Module, rollout: Rollout, rows: np.ndarray, device: torch.device) -> Scored:
+    """Score the listed actions of some choices, with a gradient where there is one."""
+    listed, begins = listed_places(rollout.lists.offsets, rows)
+    row = torch.from_numpy(np.repeat(np.arange(len(rows)), np.diff(begins))).to(device)
+    state = take_bits(rollout.state, rows)
+    embedded = net.embed(state)  # [n, embedded] # type: ignore[operator]
+    facts = torch.from_numpy(rollout.facts[listed].astype(np.float32)).to(device)
+    actions = take_bits(rollout.actions, listed)
+    logits = net.score(embedded[row], actions, facts).squeeze(1)  # [A] # type: ignore[operator]
+    return Scored(state, embedded, logits, row, begins)
 
 
 def _joined(offsets: list[np.ndarray]) -> np.ndarray:

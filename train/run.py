@@ -44,7 +44,9 @@ class Run(ABC):
     """
 
     algo = ""
-    """Name of the algorithm, and of the agent that plays its checkpoints."""
+    """Name of the algorithm."""
+    agent = ""
+    """Name of the agent that plays its checkpoints, where it is another one."""
 
     def __init__(
         self,
@@ -70,7 +72,7 @@ class Run(ABC):
         self.first = learner.updates
         """Updates when the games in flight began."""
         self.actors, self.own = self.players()
-        self.report = Report(settings, self.algo)
+        self.report = Report(settings, self.algo, self.agent)
         self.halted = False
 
     @abstractmethod
@@ -133,6 +135,10 @@ class Run(ABC):
         self.own.restart(key)
         self.actors.answers()
         self.first = self.learner.updates
+
+    def facts(self) -> dict[str, Any]:
+        """What the summary says beside what every run does."""
+        return {}
 
     def counts(self) -> dict[str, int]:
         """What happened in all processes and parts of the run."""

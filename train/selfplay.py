@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,8 +24,9 @@ from ddz_env.rooms import load_rules
 from ddz_env.rules import RuleSet
 from ddz_env.vector import check_seed
 from eval.cli import check_folder, save_json
-from train import dmc, ppo, rllib
+from train import bc, dmc, ppo, rllib
 from train.actors import ActorDied
+from train.bc import BCConfig
 from train.common import RunSettings
 from train.learner import DMCConfig
 from train.ppo import PPOConfig
@@ -35,9 +37,12 @@ from train.rllib import RLlibConfig
 class Command:
     """Train an agent by self-play; ends with an evaluation on duplicate deals."""
 
-    algo: Literal["dmc", "ppo", "rllib-ppo"] = "dmc"
-    """Algorithm: dmc (Deep Monte-Carlo), ppo (proximal policy optimisation), or rllib-ppo (the same
-    by Ray RLlib, for several machines; extra `rllib`)."""
+    algo: Literal["dmc", "ppo", "bc", "rllib-ppo"] = "dmc"
+    """Algorithm: dmc (Deep Monte-Carlo), ppo (proximal policy optimisation), bc (behaviour cloning:
+    learns from kept games, --replays), or rllib-ppo (ppo by Ray RLlib, for several machines; extra
+    `rllib`)."""
+    replays: tuple[Path, ...] = ()
+    """Files of kept games that bc learns from. A resumed run keeps its own."""
     rules: str | None = None
     """Room: a preset's name or a TOML file; play_only unless given. Several with commas between are
     trained together. A resumed run keeps its own."""
@@ -77,6 +82,8 @@ class Command:
     """Settings of dmc."""
     ppo: PPOConfig = dataclasses.field(default_factory=PPOConfig)
     """Settings of ppo."""
+    bc: BCConfig = dataclasses.field(default_factory=BCConfig)
+    """Settings of bc."""
     rllib: RLlibConfig = dataclasses.field(default_factory=RLlibConfig)
     """Settings of rllib-ppo."""
 
@@ -91,7 +98,7 @@ class Command:
         return getattr(self, self.section)
 
 
-TRAINERS: dict[str, Any] = {"dmc": dmc, "ppo": ppo, "rllib-ppo": rllib}
+TRAINERS: dict[str, Any] = {"dmc": dmc, "ppo": ppo, "bc": bc, "rllib-ppo": rllib}
 """The module of each algorithm."""
 
 
@@ -101,6 +108,7 @@ WHOLE = {
         "workers", "games", "batch", "minibatch", "epochs", "league_every", "league_size",
         "average_every", "restart_every",
     ),
+    "bc": ("workers", "batch", "average_every", "restart_every"),
     "rllib": ("envs", "batch", "minibatch", "epochs", "listed", "league_every"),
 }  # fmt: skip
 """Settings that are whole numbers from 1."""
@@ -114,6 +122,7 @@ UP_TO: dict[str, dict[str, float]] = {
         "lr_end": 1.0, "entropy": 100.0, "entropy_end": 100.0, "value_weight": 100.0, "gamma": 1.0,
         "gae_lambda": 1.0, "critic": 1e5, "league": 1.0, "average": 1.0,
     },
+    "bc": {"lr_end": 1.0, "held_out": 0.9, "average": 1.0},
     "rllib": {
         "entropy": 100.0, "value_weight": 100.0, "gamma": 1.0, "gae_lambda": 1.0, "league": 1.0,
         "gpu_learners": 1e4,
@@ -123,6 +132,7 @@ UP_TO: dict[str, dict[str, float]] = {
 ABOVE: dict[str, dict[str, float]] = {
     "dmc": {"lr": 1.0, "reuse": 100.0},
     "ppo": {"lr": 1.0, "clip": 100.0, "max_norm": 1e6},
+    "bc": {"lr": 1.0},
     "rllib": {"lr": 1.0, "clip": 100.0},
 }
 """Settings that are numbers above 0 up to this."""
@@ -155,14 +165,14 @@ def check_numbers(command: Command) -> None:
         value = getattr(config, name)
         if not 0 <= value <= high:
             raise DdzError(f"{option(name)}: expected a number in 0..{high:g}, got {value}")
-    if config.objective not in OBJECTIVES[algo]:
+    if algo in OBJECTIVES and config.objective not in OBJECTIVES[algo]:
         known = " or ".join([", ".join(OBJECTIVES[algo][:-1]), OBJECTIVES[algo][-1]])
         raise DdzError(f"{option('objective')}: expected {known}, got {config.objective!r}")
 
 
 def check_ray(command: Command) -> None:
     """Raise a `DdzError` for what can't be done with Ray, or where it or its cluster is missing."""
-    if command.algo == "ppo" or (command.algo == "dmc" and command.ray_address is None):
+    if command.algo in ("ppo", "bc") or (command.algo == "dmc" and command.ray_address is None):
         for name in ("num_env_runners", "ray_address"):
             if getattr(command, name):
                 other = "dmc and --ray-address" if command.algo == "dmc" else "dmc"
@@ -184,6 +194,24 @@ def check_ray(command: Command) -> None:
             socket.create_connection((host, int(port)), timeout=5).close()
         except OSError as error:
             raise DdzError(f"--ray-address {command.ray_address}: {error}") from None
+
+
+def check_replays(command: Command) -> tuple[Path, ...]:
+    """The files that bc learns from: those that are given, or those of the run that goes on.
+
+    Raises:
+        DdzError: none for bc, or some for another algorithm; no checkpoint to go on with.
+    """
+    if command.algo != "bc":
+        if command.replays:
+            raise DdzError(f"--replays: {command.algo} plays its own games; give --algo bc")
+        return ()
+    if command.replays:
+        return command.replays
+    if not command.resume or command.out is None:
+        raise DdzError("--algo bc: needs --replays, files of kept games")
+    data = bc.read_checkpoint(command.out / "last.pt")
+    return tuple(map(Path, data.get("replays", ())))
 
 
 def check_device(device: str) -> str:
@@ -227,7 +255,7 @@ def check(command: Command) -> tuple[RunSettings, Any]:
         if command.resume:
             raise DdzError("--init-from: a resumed run goes on with its own weights; leave it out")
         TRAINERS[command.algo].read_checkpoint(command.init_from)
-    device = check_device(command.device)
+    replays, device = check_replays(command), check_device(command.device)
     rooms = check_rooms(command.rules, command.set)
     for room in rooms:
         for guest in filter(None, command.dmc.guests.split(",") if command.algo == "dmc" else ()):
@@ -254,6 +282,7 @@ def check(command: Command) -> tuple[RunSettings, Any]:
         final_deals=command.final_deals,
         deterministic=command.deterministic,
         device=device,
+        replays=replays,
         keep=tuple(sorted(command.keep)),
         ray=command.ray_address,
         runners=command.num_env_runners or int(command.algo == "dmc"),
@@ -274,6 +303,8 @@ def resumed(command: Command, path: Path) -> tuple[tuple[RuleSet, ...], int, Any
         raise AgentError(f"{path}: of room {names}, not {command.rules or 'play_only'}")
     if not {"config", "seed", "learner"} <= set(data):
         raise AgentError(f"{path}: holds a player only, no run that can go on")
+    if set(data["config"]) != {field.name for field in dataclasses.fields(command.config)}:
+        raise AgentError(f"{path}: a run of another algorithm or version, not of {command.algo}")
     net = NetConfig(**data["config"].pop("net"))
     config = type(command.config)(net=net, **data["config"])
     if command.seed not in (None, data["seed"]):
@@ -295,8 +326,11 @@ def describe(algo: str, settings: RunSettings, config: Any) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0 when all went well, 2 for an argument that can't be used."""
     command = tyro.cli(Command, args=arguments)
+    train = TRAINERS[command.algo].run
     try:
         settings, config = check(command)
+        if command.algo == "bc":
+            train = partial(train, lessons=bc.read_lessons(config, settings, command.resume))
     except DdzError as error:
         print(f"selfplay: {error}", file=sys.stderr)
         return 2
@@ -309,7 +343,7 @@ def main(arguments: list[str] | None = None) -> int:
         flush=True,
     )
     try:
-        TRAINERS[command.algo].run(config, settings, command.resume, command.init_from)
+        train(config, settings, command.resume, command.init_from)
     except (DdzError, OSError) as error:
         print(f"selfplay: {error}", file=sys.stderr)
         return 2
