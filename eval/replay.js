@@ -36,8 +36,11 @@ function choiceText(text) {
   return known ?? text.replace(/T/g, " 10 ").replace(/ +/g, " ").replace(/ ([+*])/g, "$1").trim()
     .replace(/[XD]/g, rankName);
 }
+function stepText(one) {
+  return choiceText(one.p !== "play" && one.t === "pass" ? "no" : one.t);
+}
 function decisionText(one) {
-  const text = choiceText(one.t);
+  const text = stepText(one);
   if (one.p !== "play") return `${data.words[at.lang].phases[one.p]}: ${seatName(one.s)} ${text}`;
   if (!one.c.length) return `${seatName(one.s)} ${say("passes")}`;
   return `${seatName(one.s)} ${say(one.b === null ? "leads" : "plays")} ${text}`;
@@ -82,12 +85,12 @@ const wildKnown = () => step()?.w ?? Boolean(deal().wild);
 function lastOf(seat) {
   const now = step(), wild = wildKnown();
   const mine = now && now.s === seat;
-  if (mine) return el("span", { class: "pill now" }, choiceText(now.t));
+  if (mine) return el("span", { class: "pill now" }, stepText(now));
   const number = (now ? now.l : deal().end)[seat];
   if (number === null) return null;
   const one = deal().steps[number];
-  const stands = now && now.b === seat;
-  if (!one.c.length) return el("span", { class: "pill" }, choiceText(one.t));
+  const stands = now ? now.b === seat : deal().winner === seat;
+  if (!one.c.length) return el("span", { class: "pill" }, stepText(one));
   return cards(one.c, `${seatName(seat)} ${say("plays")}`, stands ? "play stands" : "play", { wild });
 }
 

@@ -80,7 +80,8 @@ def _before(steps: list[Step], lang: str) -> Text:
     lines: list[str] = []
     phase = ""
     for step in steps:
-        text = f"{player(step.seat, lang)} {say_choice(step.text, lang)}"
+        choice = "no" if step.text == "pass" else step.text
+        text = f"{player(step.seat, lang)} {say_choice(choice, lang)}"
         if step.phase == phase:
             lines[-1] += f", {text}"
         else:

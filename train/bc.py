@@ -24,7 +24,7 @@ from rich.table import Table
 
 from agents.dmc_net import FACTORISED, NetConfig
 from agents.ppo import header, make_nets, read_checkpoint
-from agents.role_agent import net_names
+from agents.role_agent import best_of, net_names
 from train.actors import Actors
 from train.common import RunSettings
 from train.learner import average_in, begin_from
@@ -137,7 +137,7 @@ class Cloner:
                 losses.mean().backward()
                 self.optimisers[k].step()
                 self.metrics[f"loss/choice_{name}"] = losses.mean().item()
-                self.metrics[f"accuracy/{name}"] = right.float().mean().item()
+                self.metrics[f"accuracy/{name}"] = float(right.mean())
             self.seen += len(order)
         self.updates += 1
         if self.updates % self.config.average_every == 0:
@@ -146,15 +146,15 @@ class Cloner:
 
     def _losses(
         self, net: torch.nn.Module, lessons: Rollout, rows: np.ndarray
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cross-entropies of some choices, `float32[n]`; whether each is the likeliest."""
+    ) -> tuple[torch.Tensor, np.ndarray]:
+        """Cross-entropies of some choices, `float32[n]`; which are the likeliest, `bool[n]`."""
         found = score_rows(net, lessons, rows, self.device)
         log_chances = log_softmax(found.logits, found.row, len(rows))
         places = found.begins[:-1] + lessons.choices["chosen"][rows]
         own = log_chances[torch.from_numpy(places).to(self.device)]
-        top = torch.full((len(rows),), -torch.inf, device=self.device)
-        top = top.scatter_reduce(0, found.row, log_chances.detach(), "amax")
-        return -own, own.detach() == top
+        # As the agent chooses: of equals the first.
+        best = best_of(found.begins, found.logits.detach().cpu().numpy())
+        return -own, best == places
 
     @torch.no_grad()
     def agreement(self, lessons: Rollout) -> dict[str, Agreement]:
