@@ -190,10 +190,8 @@ function chartText(valued) {
   return `${say("chances")}: ${first} … ${last}`;
 }
 function drawChances() {
-  const place = el("div", { class: "chart" });
-  requestAnimationFrame(() => place.replaceChildren(drawChart(Math.max(260, place.clientWidth))));
   const key = (kind, text) => el("span", {}, el("span", { class: `key ${kind}` }), text);
-  return el("section", { class: "chances" }, el("h2", {}, say("chances")), place,
+  return el("section", { class: "chances" }, el("h2", {}, say("chances")), el("div", { class: "chart" }),
     el("p", { class: "legend" }, key("made", say("by made")), key("best", say("by best")),
       key("landlord", say("landlord")), key("farmer", say("farmers")), key("other", say("would differ"))),
     el("p", { class: "dim" }, say("about").replace("{agent}", data.agent)));
@@ -282,6 +280,8 @@ function draw() {
         drawScore()),
       el("div", { class: "side" }, ...(valued ? [drawValues(), drawOtherwise()] : []), drawAll())),
     el("footer", {}, el("p", {}, say("keys")), el("p", {}, say("open"))));
+  const chart = document.querySelector(".chart"); // drawn once its width is known
+  chart?.append(drawChart(Math.max(260, chart.clientWidth)));
   const all = document.getElementById("all");
   all.scrollTop = scroll;
   const current = all.querySelector("[aria-current]");

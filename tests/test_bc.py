@@ -73,7 +73,7 @@ def test_choices_with_an_alternative_are_learned():
             ids = now.legal_ids()
             if len(ids) > 1 and seats[now.seat]:
                 wanted.append((now.seat, ids.tolist(), now.action_id(text)))
-        assert len(found) > 10
+        assert len(found) > 5
         assert [(int(v["seat"]), ids.tolist(), action) for v, ids, action in found] == wanted
 
 
@@ -112,8 +112,10 @@ def test_a_deal_is_held_out_whoever_plays_it():
         assert was <= is_held_out(game, 0.5)
 
 
-def test_who_and_winners(file, games, tmp_path):
+def test_who_and_winners(games, tmp_path):
     """Each share of the choices by itself; the certain ones are always left out."""
+    games = games[:60]
+    file = write(tmp_path / "some.jsonl", games, NAMES)
     counts = {}
     for who in ("", "anna", "player_1", "ann"):
         for winners in (False, True):

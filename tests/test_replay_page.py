@@ -21,6 +21,12 @@ ODD = "</script><b>&\"'{lang}"
 """A name that must stay a text."""
 
 
+BEFORE = (
+    "pass", "call_1", "call_2", "call_3", "call", "rob", "show", "look", "blind", "double", "raise",
+)  # fmt: skip
+"""Choices before the play."""
+
+
 @pytest.fixture(scope="module")
 def games():
     """A deal of each room, a deal with redeals, one broken off, one of play_only at the end."""
@@ -67,11 +73,12 @@ def test_the_terminal_shows_a_deal(lang, file, games, capsys, monkeypatch):
         assert f"{number}/{len(games)}" in lines[0] and game.rules.name in lines[0]
         assert word("bottom", lang) in text
         plays = re.findall(r"^ *(\d+) +(\S+) +(\S+) +(\d+)", text, re.MULTILINE)
-        before = sum(1 for _, choice in game.history if choice in replay_choices())
+        texts = [text for _, text in game.history]
+        first = next((i for i, text in enumerate(texts) if text not in BEFORE), len(texts))
         wanted = [
             (str(i), player(seat, lang), word(play, lang))
             for i, (seat, play) in enumerate(game.history, 1)
-            if i > before
+            if i > first
         ]
         assert [row[:3] for row in plays] == wanted
         if game.over:
@@ -81,11 +88,6 @@ def test_the_terminal_shows_a_deal(lang, file, games, capsys, monkeypatch):
                 assert last.get(player(seat, lang), n) == n
             for points in game.scores:
                 assert f"{points:+g}" in text
-
-
-def replay_choices():
-    """Texts of choices before the play, but for pass."""
-    return {"call_1", "call_2", "call_3", "call", "rob", "show", "look", "blind", "double", "raise"}
 
 
 def test_what_was_said_before_the_play(tmp_path, capsys):
@@ -222,7 +224,7 @@ def edited(line):
         (changed(scores=[2.0, -1.0, -1.5]), "scores: not those of the decisions"),
         (edited, "line 2: replay: "),
         (changed(agents=["a", "b"]), "agents: expected three texts"),
-        (changed(number=2**40), "line 2: replay: "),
+        (changed(number=2**70), "line 2: replay: "),
         (lambda line: "[" * 100_000, "line 2: replay: "),
         (lambda line: "", "line 2: replay: cut off"),
     ],

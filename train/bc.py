@@ -167,9 +167,8 @@ class Cloner:
                 continue
             parts = minibatches(rows, lessons.lists.offsets, MEASURED)
             found = [self._losses(self.average[k], lessons, part) for part in parts]
-            loss, right = (
-                torch.cat(pair).float().mean().item() for pair in zip(*found, strict=True)
-            )
+            loss = torch.cat([losses for losses, _ in found]).mean().item()
+            right = float(np.concatenate([right for _, right in found]).mean())
             out[name] = Agreement(len(rows), right, float((1 / sizes[rows]).mean()), loss)
         return out
 

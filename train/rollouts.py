@@ -96,8 +96,8 @@ def score_rows(net: nn.Module, rollout: Rollout, rows: np.ndarray, device: torch
     embedded = net.embed(state)  # [n, embedded] # type: ignore[operator]
     facts = torch.from_numpy(rollout.facts[listed].astype(np.float32)).to(device)
     actions = take_bits(rollout.actions, listed)
-    logits = net.score(embedded[row], actions, facts).squeeze(1)  # [A] # type: ignore[operator]
-    return Scored(state, embedded, logits, row, begins)
+    scores = net.score(embedded[row], actions, facts)  # [A, 1] # type: ignore[operator]
+    return Scored(state, embedded, scores.squeeze(1), row, begins)
 
 
 def _joined(offsets: list[np.ndarray]) -> np.ndarray:
