@@ -2,6 +2,8 @@
 
 import json
 import signal
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from kept_games import choose, played, write
 from training_runs import end_all, finish, start, wait_for
 
 import agents
+from agents.dmc_net import NetConfig
 from agents.ppo import read_checkpoint
 from ddz_env import PRESETS, Game
 from ddz_env.bots import make_bot
@@ -32,7 +35,7 @@ def no_run_is_left_behind():
 
 @pytest.fixture(scope="module")
 def games():
-    return [played("play_only", seed) for seed in range(240)]
+    return [played("play_only", seed) for seed in range(160)]
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +44,21 @@ def file(games, tmp_path_factory):
     return write(tmp_path_factory.mktemp("kept") / "greedy.jsonl", games, NAMES)
 
 
-@pytest.fixture
-def inline():
-    """Runs the command in this process."""
+@contextmanager
+def command():
+    """Runs the command in this process, which saves the imports; undoes what it sets."""
     threads, handler = torch.get_num_threads(), signal.getsignal(signal.SIGTERM)
     torch.set_num_threads(1)
     yield lambda *words: selfplay.main(list(map(str, words)))
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(False)
     signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.fixture
+def inline():
+    with command() as run:
+        yield run
 
 
 def settings(tmp_path, *files, rooms=("play_only",)):
@@ -152,7 +161,8 @@ def test_each_row_once_in_each_pass():
 def test_a_fresh_policy_is_random(file, tmp_path):
     """Its cross-entropy is the mean logarithm of the number of choices."""
     lessons = read(BCConfig(held_out=0.5), settings(tmp_path, file)).held_out
-    found = Cloner(BCConfig(), ("landlord", "landlord_down", "landlord_up"), 1).agreement(lessons)
+    config = BCConfig(net=NetConfig(hidden=32, state=16, head=16))
+    found = Cloner(config, ("landlord", "landlord_down", "landlord_up"), 1).agreement(lessons)
     sizes = np.diff(lessons.lists.offsets)
     for k, agreement in enumerate(found.values()):
         mine = lessons.choices["net"] == k
@@ -168,13 +178,13 @@ def test_a_fresh_policy_is_random(file, tmp_path):
 
 @pytest.fixture(scope="module")
 def unbroken(file, tmp_path_factory):
-    """(the words, the folder, the output) of a deterministic run as a process of its own."""
+    """(the words, the folder, the output) of a deterministic run to its end."""
     out = tmp_path_factory.mktemp("runs") / "whole"
-    words = ["--replays", file, "--deterministic", "--updates", 60, *TINY]
+    words = ["--replays", file, "--deterministic", "--updates", 40, *TINY]
     words += ["--bc.batch", 256, "--bc.lr", 3e-3, "--bc.restart-every", 5]
-    code, text = finish(start("--out", out, *words))
-    assert code == 0, text
-    return words, out, text
+    with command() as run, redirect_stdout(StringIO()) as output:
+        assert run("--out", out, *words) == 0
+    return words, out, output.getvalue()
 
 
 def test_it_learns_what_greedy_chooses(unbroken):
@@ -212,7 +222,7 @@ def tensors(data):
     return [t for part in data for t in tensors(part)] if isinstance(data, (list, tuple)) else []
 
 
-def test_killed_and_resumed(unbroken, tmp_path):
+def test_killed_and_resumed(unbroken, inline, tmp_path):
     """To the bit as if unbroken; the files are those of the run unless they are given."""
     words, whole, _ = unbroken
     out = tmp_path / "killed"
@@ -221,9 +231,8 @@ def test_killed_and_resumed(unbroken, tmp_path):
     wait_for(lambda: last.exists() and read_checkpoint(last)["learner"]["updates"] >= 5, process)
     process.kill()
     finish(process)
-    assert 5 <= read_checkpoint(last)["learner"]["updates"] < 60
-    code, text = finish(start("--out", out, "--resume", *words[2:]))
-    assert code == 0, text
+    assert 5 <= read_checkpoint(last)["learner"]["updates"] < 40
+    assert inline("--out", out, "--resume", *words[2:]) == 0
     one, other = (tensors(read_checkpoint(folder / "last.pt")) for folder in (whole, out))
     assert len(one) == len(other) > 30
     assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
