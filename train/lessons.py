@@ -67,15 +67,17 @@ def choices_of(game: Game, seats: list[bool]) -> Iterator[tuple[Any, np.ndarray,
         game: a kept deal; what was said before its redeals is learned from too.
         seats: whether each seat is learned from.
     """
+    fills = game.rules.wild != "none"
     for now, text in decisions(game):
         if not seats[now.seat]:
             continue
-        copy = now.clone()
+        copy = now.clone() if fills else now
         for action in copy.parts(text):
             ids = copy.legal_ids()
             if len(ids) > 1:
                 yield copy.view(), ids, action
-            copy.step(action)
+            if fills:
+                copy.step(action)
 
 
 class Reading:
@@ -181,9 +183,11 @@ def _deals(settings: RunSettings) -> Iterator[tuple[Game, list[str]]]:
     for path in settings.replays:
         for i, (game, agents) in enumerate(read_replays(path), 1):
             if game.rules not in settings.rooms:
+                room = game.rules.name
+                fields = " (other fields)" if room in [r.name for r in settings.rooms] else ""
                 raise FormatError(
-                    f"replays {path}, line {i}: of room {game.rules.name}, not {settings.name};"
-                    f" expected --rules {game.rules.name}, or other files"
+                    f"replays {path}, line {i}: of room {room}{fields}, not {settings.name};"
+                    " expected --rules, and --set, as those games were played with"
                 )
             yield game, agents
 
