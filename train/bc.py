@@ -12,7 +12,7 @@ Command: `python train/selfplay.py --algo bc --replays games.jsonl --minutes 2 -
 Result to expect on two cores: docs/training.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ import torch
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from agents.dmc_net import FACTORISED, NetConfig
+from agents.dmc_net import NetConfig
 from agents.ppo import header, make_nets, read_checkpoint
 from agents.role_agent import best_of, net_names
 from train.actors import Actors
@@ -63,7 +63,7 @@ class BCConfig:
     """Updates between two averagings."""
     restart_every: int = 200
     """Updates between two checkpoints with --deterministic."""
-    net: NetConfig = FACTORISED
+    net: NetConfig = field(default_factory=NetConfig)
     """Sizes of the networks."""
 
 
