@@ -17,7 +17,8 @@ from ddz_env.checks import brief, whole
 from ddz_env.errors import DdzError
 from ddz_env.game import Game
 from ddz_env.money import Room
-from ddz_env.play.session import Adviser, Chooses, Session, adviser_of
+from ddz_env.play.questions import Adviser, Chooses, adviser_of
+from ddz_env.play.session import Session
 from ddz_env.play.terminal import run
 from ddz_env.replay import to_line, write_replays
 from ddz_env.rooms import load_rules
@@ -90,11 +91,11 @@ def sit_down(
         whole("--deals", deals, 1, MOST_DEALS)
     mine = pick_seat(seat, seed)
     by_seat = {mine: HUMAN, (mine + 1) % 3: names[0], (mine + 2) % 3: names[1]}
-    keep = None
     if replays is not None:
         check_replays(replays)
 
-        def keep(game: Game) -> None:
+    def keep(game: Game) -> None:
+        if replays is not None:
             write_replays(replays, [to_line(game, [by_seat[k] for k in range(3)])])
 
     table = Table(rules, room, seed)
@@ -104,11 +105,16 @@ def sit_down(
 
 
 def play(session: Session, no_color: bool = False) -> int:
-    """Play a session in the terminal: 0, or 130 after Ctrl-C."""
+    """Play a session in the terminal: 0; 130 after Ctrl-C, 1 when nobody reads the output."""
     try:
         run(session, no_color=no_color)
+    except BrokenPipeError:
+        session.stop()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is buffered
+        return 1
     except KeyboardInterrupt:
-        print("\nstopped; the deal does not count", file=sys.stderr)
+        session.stop()
+        print("\nstopped: a deal that is not over does not count", file=sys.stderr)
         return 130
     return 0
 
@@ -126,8 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     """The options."""
     parser = _Parser(prog="ddz_env", description="Play Dou Dizhu (斗地主) against bots.")
     add = parser.add_argument
-    add("opponents", nargs="*", metavar="BOT",
-        help=f"one bot for both seats or two, next seat first: {', '.join(BOTS)} (greedy)")  # fmt: skip
+    bots = f"one bot for both seats, or two, next seat first: {', '.join(BOTS)}; greedy"
+    add("opponents", nargs="*", metavar="BOT", help=f"{bots} unless given")
     add("--rules", default="play_only", metavar="ROOM", help="a preset's name or a TOML file")
     add("--set", action="append", default=[], metavar="FIELD=VALUE",
         help="field of the room to change; may be given again")  # fmt: skip

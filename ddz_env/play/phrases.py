@@ -21,7 +21,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "q_show_before_deal": ("Show your cards before the deal", "明牌开始吗"),
     "q_show_at_6": ("Show your cards now", "现在明牌吗"),
     "q_show_at_12": ("Show your cards now", "现在明牌吗"),
-    "q_call_points": ("How many points do you call", "叫几分"),
+    "q_call_points": ("Call", "叫分"),
     "q_call": ("Call the landlord", "叫地主吗"),
     "q_rob": ("Rob the landlord", "抢地主吗"),
     "q_blind": ("Grab blind, or look at your cards", "闷抓还是看牌"),
@@ -29,6 +29,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "q_double": ("Double your stake", "加倍吗"),
     "q_raise": ("Raise the stakes", "要加注吗 (倒拉垒沃)"),
     # what is told
+    "pass": ("pass", "不要"),
     "redeal": ("all passed: the cards are dealt anew", "都不叫, 重新发牌"),
     "fault": (
         "{name} failed ({why}); auto-play goes on for it",
@@ -54,7 +55,10 @@ PHRASES: dict[str, tuple[str, str]] = {
         "{n}  escape (逃跑): the deal ends now, you pay {points} points, {beans} beans",
         "{n}  逃跑: 牌局立即结束, 你付 {points} 分, {beans} 豆",
     ),
-    "fled": ("you escaped: {points} points, {beans} beans paid", "你逃跑了: 付 {points} 分, {beans} 豆"),
+    "fled": (
+        "you escaped: {points} points, {beans} beans paid",
+        "你逃跑了: 付 {points} 分, {beans} 豆",
+    ),
     "auto": ("no more input: auto-play (托管) finishes the deal", "没有输入: 托管打完这一局"),
     "bye": (
         "you leave; deals played: {deals}, points {points}, beans {beans}, title {title}",
@@ -173,11 +177,11 @@ _REASONS = (  # what `position.why_illegal` says, and the same in Chinese
 
 HELP: dict[str, tuple[str, ...]] = {
     "en": (
-        "Type the cards you play, in any order: 3334 is 333+4, 10 is T. Suits don't matter.",
-        "  letters    3 4 5 6 7 8 9, T = 10, J Q K A 2, X = small joker, D = big joker{wild}",
-        "  order      3 lowest .. A 2 X D highest; a bomb beats all but a higher bomb, rocket",
-        "  plays      solo 5, pair 55, trio 555 with a solo or a pair, chains 34567, 334455,",
-        "             airplane 333444 with two solos or pairs, 4444 with two solos or pairs,",
+        "Type the cards that you play, in any order: 3334 is 333+4. Suits don't matter.",
+        "  letters    3 4 5 6 7 8 9, T = 10, J Q K A 2, X = small joker, D = big joker",
+        "  order      3 lowest .. A 2 X D; bombs beat the rest, the rocket beats all",
+        "  plays      solo 5, pair 55, trio 555 with a solo or pair, chain 34567, 334455,",
+        "             airplane 333444 with two solos or pairs, 4444 with two of them,",
         "             bomb 4444, rocket XD",
         "  p          pass, no (Enter passes too when a play is to beat)",
         "  y n        yes, no to a question; its word in either language does as well",
@@ -187,7 +191,7 @@ HELP: dict[str, tuple[str, ...]] = {
     ),
     "zh": (
         "输入要出的牌, 顺序随意: 3334 即 333+4, 10 即 T. 不分花色.",
-        "  字母       3 4 5 6 7 8 9, T = 10, J Q K A 2, X = 小王, D = 大王{wild}",
+        "  字母       3 4 5 6 7 8 9, T = 10, J Q K A 2, X = 小王, D = 大王",
         "  大小       3 最小 .. A 2 X D 最大; 炸弹大过其他牌, 火箭最大",
         "  牌型       单牌 5, 对牌 55, 三张 555 可带一张或一对, 顺子 34567, 334455,",
         "             飞机 333444 可带两张或两对, 四带二 4444 带两张或两对,",
@@ -199,9 +203,27 @@ HELP: dict[str, tuple[str, ...]] = {
         "  ?          本页",
     ),
 }  # fmt: skip
-"""The page behind `?`; `{wild}` is `HELP_WILD` in rooms with wild cards."""
+"""The page behind `?`."""
 
-HELP_WILD = {"en": ", W = wild", "zh": ", W = 癞子"}
+HELP_WILD: dict[str, dict[str, str]] = {
+    "rank": {
+        "en": "  W          a wild card: any rank 3..2 beside natural cards; {wild}",
+        "zh": "  W          癞子: 与其他牌一起可作 3..2 任一点数; {wild}",
+    },
+    "red_sevens": {
+        "en": "  W          a wild card: any rank 3..2 beside natural cards; {wild}",
+        "zh": "  W          癞子: 与其他牌一起可作 3..2 任一点数; {wild}",
+    },
+    "jokers": {
+        "en": "  X D        wild cards: any rank 3..2 beside natural cards",
+        "zh": "  X D        癞子: 与其他牌一起可作 3..2 任一点数",
+    },
+}
+"""A line more in rooms with wild cards."""
+HELP_STAR = {
+    "en": "             445566* is declared so: the star is behind the wild card",
+    "zh": "             445566* 即这样报牌: 星号在癞子后面",
+}
 
 
 def say(key: str, lang: str, **values: object) -> str:

@@ -7,7 +7,7 @@ the text as well, so that nothing is lost without colours.
 from ddz_env.cards import RANKS, to_text
 from ddz_env.catalogue import ACTIONS
 from ddz_env.fillings import parse_starred
-from ddz_env.play.phrases import HELP, HELP_WILD, category_name, choice_words, say
+from ddz_env.play.phrases import HELP, HELP_STAR, HELP_WILD, category_name, choice_words, say
 from ddz_env.play.session import Session
 from ddz_env.play.typed import wild_text
 from ddz_env.render import COLUMNS, cell_width
@@ -52,23 +52,26 @@ def card_spans(packed: int, jokers_wild: bool = False) -> Line:
     return spans
 
 
-def _head(scene: Scene, session: Session) -> Line:
+def _heads(scene: Scene, session: Session) -> list[Line]:
     """What concerns the whole deal."""
-    lang = session.lang
-    n = session.table.deals
+    lang, n = session.lang, session.table.deals
     deal = f"第{n}局" if lang == "zh" else f"deal {n}"
-    parts = [f"{deal} {scene.room}: {word(scene.phase, lang)}"]
-    parts.append(f"{word('base', lang)} {scene.base or '-'}")
-    parts.append(f"{word('multiplier', lang)} x{scene.multiplier}")
-    hidden = word("hidden", lang)
-    bottom = hidden if scene.bottom is None else to_text(scene.bottom)
-    parts.append(f"{word('bottom', lang)} {bottom}")
+    first = f"{deal}  {_pad(scene.room, 25).rstrip()}  {_phase(scene.phase, lang)}"
+    if scene.redeals:
+        first += f"  {word('redeals', lang)} {scene.redeals}"
+    bottom = word("hidden", lang) if scene.bottom is None else to_text(scene.bottom)
+    facts = [("base", scene.base or "-"), ("multiplier", f"x{scene.multiplier}")]
+    second = "   ".join(f"{word(key, lang)} {value}" for key, value in facts)
+    line: Line = [(f"   {second}   {word('bottom', lang)} ", ""), (bottom, "play")]
     wild = wild_text(session.view, session.game.rules, lang)
     if wild:
-        parts.append(f"{say('wild_is', lang)} {wild}")
-    if scene.redeals:
-        parts.append(f"{word('redeals', lang)} {scene.redeals}")
-    return _rule("  ".join(parts))
+        line += [(f"   {say('wild_is', lang)} ", ""), (wild, "wild")]
+    return [_rule(first), line]
+
+
+def _phase(phase: str, lang: str) -> str:
+    """A phase as a person reads it."""
+    return word(phase, lang).replace("_", " ")
 
 
 def _seat_line(session: Session, scene: Scene, seat: int) -> Line:
@@ -87,9 +90,12 @@ def _seat_line(session: Session, scene: Scene, seat: int) -> Line:
     return line
 
 
-def _marks(shown: Player, lang: str) -> str:
-    """What a seat did before the play that still counts."""
-    return ", ".join(word(key, lang) + (f" x{n}" if n else "") for key, n in shown.marks)
+def _marks(shown: Player, scene: Scene, lang: str) -> str:
+    """What a seat did before the play that still counts; calls only until it begins."""
+    calls = scene.phase not in ("play", "over")
+    return ", ".join(
+        word(key, lang) for key, _ in shown.marks if calls or not key.startswith("call")
+    )
 
 
 def _notes(session: Session, scene: Scene) -> list[Line]:
@@ -102,13 +108,13 @@ def _notes(session: Session, scene: Scene) -> list[Line]:
     said = [
         f"{player(seat, lang)} {marks}"
         for seat, shown in enumerate(scene.players)
-        if (marks := _marks(shown, lang))
+        if (marks := _marks(shown, scene, lang))
     ]
     if said:
         lines.append([("   " + _cut("; ".join(said), COLUMNS - 4), "dim")])
     over = scene.phase == "over"
     for seat, shown in enumerate(scene.players):
-        if seat != session.seat and shown.hand:
+        if shown.hand and (over or seat != session.seat):
             head = say("had_left" if over else "shows", lang)
             line: Line = [(f"   {player(seat, lang)} {head}: ", "")]
             lines.append(line + card_spans(shown.hand, scene.wild == "jokers"))
@@ -128,25 +134,28 @@ def _event_texts(session: Session) -> list[str]:
     """What the others did, in words; who does not show, double or the like goes without saying."""
     lang, texts, raises = session.lang, [], 0
     for seat, text, phase in session.events:
+        if seat < 0:
+            continue
         words = text
         if phase not in ("", "play", "fill"):
             words = choice_words(phase, text, raises)[lang == "zh"]
             raises += text == "raise"
         quiet = text == "pass" and (phase.startswith("show") or phase == "double")
-        if seat < 0:
-            texts.append(text)
-        elif seat != session.seat and not quiet:
+        if seat != session.seat and not quiet:
             texts.append(f"{player(seat, lang)} {word(words, lang)}")
     return texts
 
 
 def _since(session: Session) -> list[Line]:
     """What the others did since the person's last decision."""
+    said = [text for seat, text, _ in session.events if seat < 0]
+    lines: list[Line] = [[("   " + _pad(text, COLUMNS - 3), "bad")] for text in said]
     texts = _event_texts(session)
-    if not texts:
-        return []
-    head = say("since", session.lang) + ": "
-    return [[(f"   {head}", "dim"), (_cut(", ".join(texts), COLUMNS - 5 - cell_width(head)), "")]]
+    if texts:
+        head = say("since", session.lang) + ": "
+        text = _cut(", ".join(texts), COLUMNS - 5 - cell_width(head))
+        lines.append([(f"   {head}", "dim"), (text, "")])
+    return lines
 
 
 def _to_beat(session: Session, scene: Scene) -> list[Line]:
@@ -160,7 +169,7 @@ def _to_beat(session: Session, scene: Scene) -> list[Line]:
         [
             (f"   {word('to beat', lang)}: ", ""),
             (text, "play"),
-            (f"  {kind}, {word('of', lang)} {who}", ""),
+            (f"  {kind} ({who})", ""),
         ]
     ]
 
@@ -211,7 +220,7 @@ def table_lines(session: Session) -> list[Line]:
     scene, lang = session.scene, session.lang
     keys = ("seat", "name", "role", "left", "last")
     heads = ["", *(say(k, lang) if k == "name" else word(k, lang) for k in keys)]
-    lines = [_head(scene, session)]
+    lines = _heads(scene, session)
     row: Line = [(_pad(head, w), "dim") for head, w in zip(heads[:-1], _WIDTHS, strict=True)]
     lines.append([*row, (heads[-1], "dim")])
     lines += [_seat_line(session, scene, seat) for seat in range(3)]
@@ -219,25 +228,28 @@ def table_lines(session: Session) -> list[Line]:
     lines += [*_to_beat(session, scene), *_own_hand(session, scene)]
     if scene.phase == "over":
         lines += _result(session, scene)
+    elif session.table.deals == 1 and not session.view["plays"][session.seat]:
+        lines.append([("   " + say("keys", lang), "dim")])
     return lines
 
 
 def help_lines(session: Session) -> list[Line]:
     """The page behind `?`."""
-    wild = session.game.rules.wild in ("rank", "red_sevens")
-    more = HELP_WILD[session.lang] if wild else ""
-    return [[(line.format(wild=more), "")] for line in HELP[session.lang]]
+    lang, rules = session.lang, session.game.rules
+    lines = list(HELP[lang])
+    if rules.wild != "none":
+        wild = wild_text(session.view, rules, lang) or "W = ?"
+        lines[2:2] = [HELP_WILD[rules.wild][lang].format(wild=wild), HELP_STAR[lang]]
+    return [[(line, "")] for line in lines]
 
 
 def prompt_lines(session: Session) -> tuple[list[Line], str]:
     """What is asked: lines before it, and the text that stands before the typed answer."""
-    prompt, lang = session.prompt, session.lang
+    prompt = session.prompt
     lines: list[Line] = [[(text, "")] for text in prompt.head]
     text = prompt.text
     if prompt.kind == "choice":
-        options = "  ".join(f"[{o.key}] {o.words[0]} {o.words[1]}" for o in prompt.options)
-        lines.append([(f"{text}  ", ""), (options, "turn")])
+        options = "   ".join(f"{o.key} = {o.words[0]} {o.words[1]}" for o in prompt.options)
+        lines.append([(f"{text}   ", ""), (options, "turn")])
         text = ""
-    elif prompt.kind == "cards" and session.table.deals == 1 and not session.view["plays"].any():
-        lines.append([(say("keys", lang), "dim")])
     return lines, f"{text} > " if text else "> "

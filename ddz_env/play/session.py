@@ -7,20 +7,31 @@ lines of replies is another.
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
 from ddz_env._jit import records
 from ddz_env.bots import TrusteeBot
-from ddz_env.catalogue import FIRST_PLAY, TEXTS
 from ddz_env.checks import brief
 from ddz_env.errors import DdzError, IllegalActionError
-from ddz_env.fillings import holding, starred
 from ddz_env.game import Game
 from ddz_env.listed import Legal
 from ddz_env.play import typed
-from ddz_env.play.phrases import choice_words, say
+from ddz_env.play.phrases import say
+from ddz_env.play.questions import (
+    Adviser,
+    Chooses,
+    Event,
+    Option,
+    Prompt,
+    Reply,
+    ask_cards,
+    ask_choice,
+    ask_leave,
+    ask_which,
+    hint_lines,
+)
 from ddz_env.scene import Scene, look
 from ddz_env.table import Table
 from ddz_env.view import VIEW
@@ -35,70 +46,6 @@ COMMANDS = {
 }  # fmt: skip
 """What may be typed at any time."""
 PASSES = ("p", "pass", "不要", "过", "要不起")
-
-
-class Advice(NamedTuple):
-    """One choice as a helper sees it; chance and points are None where it does not say."""
-
-    action: int
-    chance: float | None = None
-    """Chance that the seat's side wins."""
-    points: float | None = None
-    """Points of the seat expected."""
-
-
-class Chooses(Protocol):
-    """A player: an agent or a bot."""
-
-    def act(self, views: np.ndarray, legal: Legal) -> Any:
-        """One legal id for each row."""
-        ...
-
-
-Adviser = Callable[[np.ndarray, Legal], Sequence[Advice]]
-"""What stands behind hints: of a view (`VIEW[1]`) and its legal ids, choices, the best first."""
-
-
-class Option(NamedTuple):
-    """One of the answers that a prompt offers."""
-
-    key: str  # what is typed
-    words: tuple[str, str]  # English and Chinese, which may be typed as well
-    value: str  # what it means: a choice's text, a number
-
-
-class Event(NamedTuple):
-    """One decision that has come to light, or, with seat -1, something that the table says."""
-
-    seat: int
-    text: str
-    phase: str = ""
-
-
-class Prompt(NamedTuple):
-    """What is asked: `kind` is choice, cards, which, leave, next or over."""
-
-    kind: str
-    text: str
-    options: tuple[Option, ...] = ()
-    head: tuple[str, ...] = ()  # lines to show before it
-
-
-class Reply(NamedTuple):
-    """What came of an answer: `kind` is moved (show the table again), told or refused."""
-
-    kind: str
-    lines: tuple[str, ...] = ()
-    page: str = ""  # "help" where a page is to be shown
-
-
-def adviser_of(bot: Chooses) -> Adviser:
-    """A bot's own choice as a hint."""
-
-    def advise(views: np.ndarray, legal: Legal) -> list[Advice]:
-        return [Advice(int(np.asarray(bot.act(views, legal))[0]))]
-
-    return advise
 
 
 class Session:
@@ -140,7 +87,7 @@ class Session:
         """Deals that have ended."""
         self.shown_over = False
         """Whether the person was asked what to do after the deal, its end in sight."""
-        self._snapshots: list[Table] = []
+        self._snapshots: list[tuple[Table, list[Event]]] = []
         self._faulty: dict[int, TrusteeBot] = {}
         self._which: list[typed.Reading] = []
         self._leaving = False
@@ -170,76 +117,15 @@ class Session:
         if self.done:
             return Prompt("over", "")
         if self._leaving:
-            return self._ask_leave()
+            return ask_leave(*self._escape_cost(), self._queen(), lang)
         if game.over:
             last = self.deals is not None and self.played >= self.deals
             return Prompt("next", say("ask_last" if last else "ask_next", lang))
         if self._which:
-            return self._ask_which()
+            return ask_which(self._which, lang)
         if game.phase == "play":
-            return self._ask_cards()
-        return self._ask_choice()
-
-    def _ask_choice(self) -> Prompt:
-        """A choice before the play."""
-        game = self.game
-        actions, phase = game.legal(), game.phase
-        raises = int(game.state["raises"])
-        options = []
-        for action in reversed(actions):
-            words = choice_words(phase, action, raises)
-            key = action[0] if phase == "blind" else "n" if action == "pass" else "y"
-            key = action[-1] if action.startswith("call_") else key
-            options.append(Option(key, words, action))
-        if phase == "call_points":
-            options = [*reversed(options[:-1]), options[-1]]
-        factor = self._factor(phase)
-        text = say(f"q_{phase}", self.lang) + (f" (x{factor})" if factor else "") + "?"
-        return Prompt("choice", text, tuple(options))
-
-    def _factor(self, phase: str) -> int:
-        """What a yes of a phase multiplies with, 0 where it does not say."""
-        rules = self.game.rules
-        name = {"rob": "rob_multiplier", "blind": "blind_multiplier", "raise": "raise_multiplier"}
-        if phase == "double":
-            return 2
-        return int(getattr(rules, name.get(phase, phase), 0)) if phase != "call_points" else 0
-
-    def _ask_cards(self) -> Prompt:
-        """Cards, or a pass."""
-        ids = self.game.legal_ids()
-        if ids[0] != 0:
-            key = "ask_lead"
-        else:
-            key = "ask_reply" if len(ids) > 1 else "ask_pass"
-        return Prompt("cards", say(key, self.lang))
-
-    def _ask_which(self) -> Prompt:
-        """Which of several plays is meant."""
-        lines = [say("which_head", self.lang)]
-        options = []
-        for i, reading in enumerate(self._which, 1):
-            lines.append(f"  {i}  {typed.describe(reading, self.lang)}")
-            options.append(Option(str(i), ("", ""), reading.text))
-        n = len(options) + 1
-        lines.append("  " + say("which_none", self.lang, n=n))
-        options.append(Option(str(n), ("", ""), ""))
-        return Prompt("which", say("ask_which", self.lang), tuple(options), tuple(lines))
-
-    def _ask_leave(self) -> Prompt:
-        """How to leave in the middle of a deal."""
-        points, beans = self._escape_cost()
-        values = ["stay", "auto", "flee"]
-        if self._queen():
-            values.insert(0, "queen")
-        lines, options = [say("leave_head", self.lang)], []
-        for n, value in enumerate(values, 1):
-            facts: dict[str, object] = {"n": n}
-            if value == "flee":
-                facts |= {"points": f"{points:g}", "beans": beans}
-            lines.append("  " + say(f"leave_{value}", self.lang, **facts))
-            options.append(Option(str(n), ("", ""), value))
-        return Prompt("leave", say("ask_leave", self.lang), tuple(options), tuple(lines))
+            return ask_cards(game, lang)
+        return ask_choice(game, lang)
 
     def _queen(self) -> bool:
         """Whether `q` may have been meant as a card: a queen can be played by itself now."""
@@ -293,44 +179,26 @@ class Session:
         self._close()
         return Reply("moved", lines)
 
+    def stop(self) -> None:
+        """Leave at once, in the middle of everything: a deal that is not over does not count."""
+        self._close()
+
     def _help(self) -> Reply:
         return Reply("told", (), "help")
 
     def _hint(self) -> Reply:
         """The helper's choices."""
-        game, lang = self.game, self.lang
-        if game.over:
-            return Reply("refused", (say("no_hint", lang),))
-        views, legal = self._asked()
-        advice = list(self._adviser(views, legal))[:HINTS]
-        texts = [self._action_text(a.action) for a in advice]
-        if not advice or advice[0].chance is None:
-            play = ", ".join(texts[:1])
-            return Reply("told", (say("hint_choice", lang, name=self.adviser_name, play=play),))
-        lines = [say("hint_ranked", lang, name=self.adviser_name)]
-        for i, (one, text) in enumerate(zip(advice, texts, strict=True), 1):
-            points = "" if one.points is None else f"{one.points:+8.2f}"
-            lines.append(f"  {i}  {text:<28} {one.chance:6.1%} {points}")
-        return Reply("told", tuple(lines))
-
-    def _action_text(self, action: int) -> str:
-        """An action as the person would read it."""
-        game = self.game
-        if action < FIRST_PLAY and game.phase != "play":
-            english, chinese = choice_words(game.phase, TEXTS[action], int(game.state["raises"]))
-            return chinese if self.lang == "zh" else english
-        if action >= FIRST_PLAY and game.rules.wild != "none":
-            return starred(action, holding(game.state, game.rules.params()).least(action))
-        return ("不要" if self.lang == "zh" else "pass") if action == 0 else TEXTS[action]
+        if self.game.over:
+            return Reply("refused", (say("no_hint", self.lang),))
+        advice = list(self._adviser(*self._asked()))[:HINTS]
+        return Reply("told", hint_lines(self.adviser_name, advice, self.game, self.lang))
 
     def _back(self) -> Reply:
         """Take back the person's last decision in this deal."""
         if not self._snapshots:
             return Reply("refused", (say("no_back", self.lang),))
-        over = self.game.over
-        self.table = self._snapshots.pop()
-        self.played -= over
-        self.events = []
+        self.played -= self.game.over
+        self.table, self.events = self._snapshots.pop()
         return Reply("moved", (say("taken_back", self.lang),))
 
     def _next(self, text: str) -> Reply:
@@ -447,24 +315,26 @@ class Session:
         self._advance()
 
     def _close(self) -> None:
-        """The person leaves after a finished deal."""
+        """The person leaves; a finished deal is kept."""
         self._store()
         self.done = True
 
     def _store(self) -> None:
         """Hand over a deal that can't be taken back any more."""
-        if self._keep is not None and self.game.over:
-            self._keep(self.game)
+        game = self.table.game
+        if self._keep is not None and game is not None and game.over:
+            self._keep(game)
 
     # ------------------------------------------------------------------------------------ moves
 
     def _decide(self, action: str) -> Reply:
         """The person's decision, and what the others do then."""
-        before = copy.deepcopy(self.table)
+        before = copy.deepcopy(self.table), self.events
         self.events = []
         try:
             self._step(action)
         except DdzError as error:
+            self.events = before[1]
             return Reply("refused", (str(error),))
         self._snapshots.append(before)
         self._advance()
@@ -479,12 +349,12 @@ class Session:
             self.events.append(Event(-1, say("redeal", self.lang)))
             seen = 0
         self.events += [Event(seat, text, phase) for seat, text in game.history[seen:]]
+        self.played += game.over
 
     def _advance(self) -> None:
         """Let the others choose until the person is asked or the deal is over."""
         while not self.game.over and self.game.seat in self.players:
             self._step(self._choice_of(self.game.seat))
-        self.played += self.game.over
 
     def _asked(self) -> tuple[np.ndarray, Legal]:
         """What the seat on turn sees, `VIEW[1]`, and its legal ids."""

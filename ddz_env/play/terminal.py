@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TextIO
 
 from ddz_env.play.phrases import say
+from ddz_env.play.questions import Reply
 from ddz_env.play.screen import Line, help_lines, plain, prompt_lines, table_lines
-from ddz_env.play.session import Reply, Session
+from ddz_env.play.session import Session
 
 _CODES = {
     "head": "1;36",
@@ -51,7 +52,7 @@ def run(
     session: Session,
     *,
     no_color: bool = False,
-    read: Callable[[str], str] = input,
+    read: Callable[[str], str] | None = None,
     out: TextIO | None = None,
 ) -> None:
     """Play a session to its end.
@@ -59,18 +60,21 @@ def run(
     Args:
         session: one that has not begun.
         no_color: no colours, whatever the terminal can do.
-        read: gives the next typed line after a prompt; raises EOFError where there is none.
+        read: gives the next typed line after a prompt, `input` unless given; raises EOFError where
+            there is none.
         out: where the screens go, the standard output unless given.
     """
-    out = sys.stdout if out is None else out
-    colour = wants_colour(out, no_color)
-    if read is input and sys.stdin.isatty():
+    stream = sys.stdout if out is None else out
+    colour = wants_colour(stream, no_color)
+    echo = read is None and not sys.stdin.isatty()
+    if read is None and not echo:
         _edit_lines()
+    ask = input if read is None else read
 
     def show(lines: list[Line]) -> None:
         for line in lines:
-            print(paint(line, colour), file=out)
-        out.flush()
+            print(paint(line, colour), file=stream)
+        stream.flush()
 
     session.begin()
     show([[], *table_lines(session)])
@@ -78,10 +82,14 @@ def run(
         lines, question = prompt_lines(session)
         show(lines)
         try:
-            reply = session.answer(read(question))
+            typed = ask(question)
         except EOFError:
-            print(file=out)
+            show([[]])
             reply = session.end_of_input()
+        else:
+            if echo:  # so that the output of a script reads like a game
+                show([[(typed, "")]])
+            reply = session.answer(typed)
         show(_reply_lines(session, reply))
     show([[(farewell(session), "")]])
 
