@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import tyro
 
 import agents
-from agents.base import Agent, AgentError
+from agents.base import Agent, AgentError, is_stateless
 from ddz_env.errors import DdzError
 from ddz_env.listed import Legal
 from ddz_env.money import Room
@@ -87,20 +87,39 @@ def level_agents(name: str) -> tuple[str, ...]:
     raise DdzError(f"--level: expected one of {known}, got {name!r}")
 
 
-def first_of(specs: Sequence[str], rules: RuleSet) -> str:
-    """The first agent that plays in a room; the last one is taken to.
+class Loader:
+    """Agents for a room; those that may sit at several seats are made once.
 
     Args:
-        specs: agents, the best first.
         rules: the room.
     """
-    for spec in specs[:-1]:
-        try:
-            agents.load(spec, rules)
-        except AgentError:  # no weights for this room
-            continue
-        return spec
-    return specs[-1]
+
+    def __init__(self, rules: RuleSet) -> None:
+        self.rules = rules
+        self._kept: dict[str, Agent] = {}
+
+    def load(self, spec: str) -> Agent:
+        """An agent by its spec.
+
+        Raises:
+            AgentError: as `agents.load`.
+        """
+        if spec not in self._kept:
+            agent = agents.load(spec, self.rules)
+            if not is_stateless(spec, agent):
+                return agent
+            self._kept[spec] = agent
+        return self._kept[spec]
+
+    def first_of(self, specs: Sequence[str]) -> str:
+        """The first of some agents that plays in the room; the last one is taken to."""
+        for spec in specs[:-1]:
+            try:
+                self.load(spec)
+            except AgentError:  # no weights for this room
+                continue
+            return spec
+        return specs[-1]
 
 
 def adviser_of(agent: Agent) -> Adviser:
@@ -118,7 +137,7 @@ def adviser_of(agent: Agent) -> Adviser:
     return advise
 
 
-def seat_players(command: Command, rules: RuleSet) -> tuple[tuple[str, str], list[Agent]]:
+def seat_players(command: Command, loader: Loader) -> tuple[tuple[str, str], list[Agent]]:
     """The specs of the two players and the players.
 
     Raises:
@@ -127,23 +146,25 @@ def seat_players(command: Command, rules: RuleSet) -> tuple[tuple[str, str], lis
     if command.agents and command.level is not None:
         raise DdzError(f"--level {command.level}: expected agents or a level, not both")
     specs = DEFAULT if command.level is None else level_agents(command.level)
-    names = pair_of(command.agents or [first_of(specs, rules)], "")
-    return names, [agents.load(name, rules) for name in names]
+    names = pair_of(command.agents or [loader.first_of(specs)], "")
+    return names, [loader.load(name) for name in names]
 
 
-def helper(command: Command, rules: RuleSet, players: Sequence[Any], names: Sequence[str]) -> Any:
-    """Name and adviser of the helper.
+def find_helper(
+    spec: str | None, loader: Loader, names: Sequence[str], players: Sequence[Agent]
+) -> tuple[str, Adviser]:
+    """Name and adviser of the helper, where no spec is given the best there is.
 
     Raises:
         DdzError: an agent that does not exist or fit the room.
     """
-    spec = command.helper or first_of(("dmc", ""), rules)
+    spec = spec or loader.first_of(("dmc", ""))
     if not spec:
         for name, agent in zip(names, players, strict=True):
             if hasattr(agent, "ranked"):
                 return name, adviser_of(agent)
     spec = spec or "planner"
-    return spec, adviser_of(agents.load(spec, rules))
+    return spec, adviser_of(loader.load(spec))
 
 
 def prepare(command: Command) -> Session:
@@ -153,9 +174,10 @@ def prepare(command: Command) -> Session:
         DdzError: an argument that can't be used, by name.
     """
     rules = load_rules(command.rules, command.set)
-    names, players = seat_players(command, rules)
+    loader = Loader(rules)
+    names, players = seat_players(command, loader)
     return sit_down(
-        rules, players, names, helper(command, rules, players, names),
+        rules, players, names, find_helper(command.helper, loader, names, players),
         seat=command.seat, seed=command.seed, deals=command.deals, lang=command.lang,
         room=Room(command.coefficient, command.fee, 0, command.beans), replays=command.replays,
     )  # fmt: skip

@@ -22,7 +22,7 @@ from ddz_env.cards import (
 )
 from ddz_env.checks import brief
 from ddz_env.engine import make_wild
-from ddz_env.errors import CardError, RuleError
+from ddz_env.errors import CardError, PlayError, RuleError
 from ddz_env.game import Game
 from ddz_env.position import parse_position
 from ddz_env.rules import RuleSet
@@ -186,7 +186,10 @@ def position(
     base: int = 1,
 ) -> Game:
     """The game that `analyse` looks at; its arguments are those of `analyse`."""
-    held, _, taken, room, number = parse_position(hand, last, rules, wild)
+    try:
+        held, _, taken, room, number = parse_position(hand, last, rules, wild)
+    except PlayError as error:
+        raise PlayError(f"last: {str(error).removeprefix('last ')}") from None
     seats = _seats(role, last, last_by)
     mine = seats.dealt[seats.mine] - count_cards(held)
     if mine < 0:

@@ -34,6 +34,11 @@ def _pad(text: str, width: int) -> str:
     return text + " " * (width - cell_width(text))
 
 
+def _number(text: str, width: int) -> str:
+    """A number in a column: never cut, even where it pushes the rest aside."""
+    return text + " " * max(width - len(text), 1)
+
+
 def _rule(text: str) -> Line:
     """A heading over the whole width."""
     left = COLUMNS - cell_width(text) - 5
