@@ -237,8 +237,8 @@ def test_a_whole_deal(rules, lang):
     while not session.done:
         prompt, phase, game = session.prompt, session.game.phase, session.game
         asked.add(phase)
-        lines = [*table_lines(session), *prompt_lines(session)[0], *help_lines(session)]
-        for line in [*map(plain, lines), *prompt.head, prompt_lines(session)[1]]:
+        lines = [*table_lines(session), *prompt_lines(session), *help_lines(session)]
+        for line in map(plain, lines):
             assert cell_width(line) <= 80, line
         if prompt.kind == "next":
             break
@@ -324,7 +324,7 @@ def test_choices_are_asked_in_both_languages(rules, phase, words):
     assert session.game.phase == phase
     shown = {option.key: " ".join(option.words) for option in session.prompt.options}
     assert words.items() <= shown.items()
-    text = plain(prompt_lines(session)[0][-1])
+    text = plain(prompt_lines(session)[-1])
     assert all(word in text for word in words.values())
     refused = session.answer("maybe")
     assert refused.kind == "refused" and "expected one of" in refused.lines[0]

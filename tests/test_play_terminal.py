@@ -45,16 +45,17 @@ class Terminal:
 
     def read(self):
         """What the program writes until it asks or ends; without control codes."""
-        end, text = time.monotonic() + LIMIT, ""
+        end, data, text = time.monotonic() + LIMIT, b"", ""
         while time.monotonic() < end:
             if select.select([self.leader], [], [], 0.05)[0]:
                 try:
-                    data = os.read(self.leader, 65536)
+                    more = os.read(self.leader, 65536)
                 except OSError:  # the other end is closed
                     break
-                if not data:
+                if not more:
                     break
-                text += data.decode(errors="ignore")
+                data += more
+                text = data.decode(errors="ignore")  # a character may be half there
             elif QUESTION.search(plain(text)) or self.process.poll() is not None:
                 break
         self.raw += text
@@ -78,15 +79,13 @@ def plain(text):
 
 def answer(text):
     """What a simple person types at a screen: no to all, calls, leads his lowest rank, passes."""
-    question = text.rstrip("\n").splitlines()[-1]
-    above = text.rstrip("\n").splitlines()[-2:]
+    question = text.rstrip("\n").splitlines()[-2]
     if "p to pass" in question or "Enter passes" in question:
         return ""
     if "you lead" in question:
         hand = re.findall(r"your hand: (.*) \(\d+ cards\)", text)[-1].split()
         return hand[0]
-    line = "".join(above)
-    return "y" if "Call the landlord" in line or "Rob the" in line else "n"
+    return "y" if "Call the landlord" in question or "Rob the" in question else "n"
 
 
 COMMANDS = {

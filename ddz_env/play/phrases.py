@@ -9,8 +9,8 @@ PHRASES: dict[str, tuple[str, str]] = {
     "ask_lead": ("you lead: cards", "轮到你先出: 牌"),
     "ask_reply": ("your turn: cards, or p to pass", "轮到你: 牌, 或 p 不要"),
     "ask_pass": ("nothing you hold beats it: Enter passes", "没有大过的牌: 回车不要"),
-    "ask_which": ("which play? number", "哪一种? 输入编号"),
-    "ask_leave": ("number", "编号"),
+    "ask_which": ("which one? a number", "哪一种? 输入编号"),
+    "ask_leave": ("which one? a number", "怎样? 输入编号"),
     "ask_next": (
         "Enter: next deal, u: take back, q: leave",
         "回车: 下一局, u: 悔棋, q: 离开",

@@ -195,29 +195,35 @@ def _own_hand(session: Session, scene: Scene) -> list[Line]:
 
 def _result(session: Session, scene: Scene) -> list[Line]:
     """How the deal ended, and the table over all deals."""
-    lang, table = session.lang, session.table
+    lang = session.lang
     text = word(scene.result, lang) if scene.winner is not None else say("void", lang)
     if scene.spring:
         text += f", {word('spring', lang)}"
     mine = scene.players[session.seat].score or 0
-    lines: list[Line] = [[(f"   {text}", "good" if mine > 0 else "bad" if mine < 0 else "")]]
-    heads = [word("seat", lang), say("name", lang), say("this_deal", lang), say("points", lang),
-             say("beans", lang), say("title", lang)]  # fmt: skip
-    widths = (3, 13, 14, 11, 11, 9)
-    lines.append([(_pad(h, w), "dim") for h, w in zip(["", *heads[:-1]], widths, strict=True)])
-    lines[-1].append((heads[-1], "dim"))
-    for seat, shown in enumerate(scene.players):
-        level = table.titles[seat]
-        title = level.chinese if lang == "zh" else level.english
-        mine_ = seat == session.seat
-        name = word("you", lang) if mine_ else session.names[seat]
-        cells = ("", player(seat, lang), name, score(shown.score or 0),
-                 score(table.points[seat]), str(table.beans[seat]))  # fmt: skip
-        row: Line = [
-            (_pad(c, w), "good" if mine_ else "") for c, w in zip(cells, widths, strict=True)
-        ]
-        lines.append([*row, (title, "good" if mine_ else "")])
-    return lines
+    head: Line = [("   ", ""), (_pad(word("seat", lang), 13), "dim")]
+    for key, width in (("name", 14), ("this_deal", 11), ("points", 11), ("beans", 9)):
+        head.append((_pad(say(key, lang), width), "dim"))
+    lines: list[Line] = [
+        [(f"   {text}", "good" if mine > 0 else "bad" if mine < 0 else "")],
+        [*head, (say("title", lang), "dim")],
+    ]
+    return lines + [_standing(session, scene, seat) for seat in range(3)]
+
+
+def _standing(session: Session, scene: Scene, seat: int) -> Line:
+    """A seat's points of the deal and of all deals, beans and title."""
+    lang, table = session.lang, session.table
+    mine = seat == session.seat
+    level = table.titles[seat]
+    cells = (
+        _pad(player(seat, lang), 13),
+        _pad(word("you", lang) if mine else session.names[seat], 14),
+        _number(score(scene.players[seat].score or 0), 11),
+        _number(score(table.points[seat]), 11),
+        _number(str(table.beans[seat]), 9),
+        level.chinese if lang == "zh" else level.english,
+    )
+    return [("   " + "".join(cells), "good" if mine else "")]
 
 
 def table_lines(session: Session) -> list[Line]:
@@ -233,7 +239,7 @@ def table_lines(session: Session) -> list[Line]:
     lines += [*_to_beat(session, scene), *_own_hand(session, scene)]
     if scene.phase == "over":
         lines += _result(session, scene)
-    elif session.table.deals == 1 and not session.view["plays"][session.seat]:
+    elif session.new:
         lines.append([("   " + say("keys", lang), "dim")])
     return lines
 
@@ -248,13 +254,12 @@ def help_lines(session: Session) -> list[Line]:
     return [[(line, "")] for line in lines]
 
 
-def prompt_lines(session: Session) -> tuple[list[Line], str]:
-    """What is asked: lines before it, and the text that stands before the typed answer."""
+def prompt_lines(session: Session) -> list[Line]:
+    """What is asked; the answer is typed on a line of its own."""
     prompt = session.prompt
     lines: list[Line] = [[(text, "")] for text in prompt.head]
-    text = prompt.text
+    question: Line = [(prompt.text, "turn")]
     if prompt.kind == "choice":
         options = "   ".join(f"{o.key} = {o.words[0]} {o.words[1]}" for o in prompt.options)
-        lines.append([(f"{text}   ", ""), (options, "turn")])
-        text = ""
-    return lines, f"{text} > " if text else "> "
+        question.append((f"   {options}", ""))
+    return [*lines, question]

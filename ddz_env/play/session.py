@@ -111,6 +111,17 @@ class Session:
         return self.game.view(self.seat)
 
     @property
+    def new(self) -> bool:
+        """Whether the person is asked something of a kind that is new: the first, the first play.
+
+        A face says then which keys there are.
+        """
+        if self.table.deals > 1:
+            return False
+        played = bool(self.view["plays"][self.seat])
+        return not self._snapshots or (self.game.phase == "play" and not played)
+
+    @property
     def prompt(self) -> Prompt:
         """What is asked now."""
         lang, game = self.lang, self.game

@@ -79,10 +79,9 @@ def run(
     session.begin()
     show([[], *table_lines(session)])
     while not session.done:
-        lines, question = prompt_lines(session)
-        show(lines)
+        show(prompt_lines(session))
         try:
-            typed = ask(question)
+            typed = ask("> ")
         except EOFError:
             show([[]])
             reply = session.end_of_input()
