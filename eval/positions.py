@@ -172,6 +172,82 @@ def _other_hands(
     return hands
 
 
+def _counts(
+    left: Any, pile: int | None, piles: list[int] | None, seats: _Seats, mine: int, last_size: int
+) -> dict[int, int]:
+    """Cards left of the two others by seat: as given, as the piles say, or by default.
+
+    Args:
+        left: the argument.
+        pile: all cards played, None where they are not given.
+        piles: those of own seat, next and previous, None where not given apart.
+        seats: who sits where.
+        mine: cards that the hand's seat has played.
+        last_size: cards of the play to beat.
+    """
+    counts = _check_left(left, seats)
+    if piles is not None and counts is None:
+        order = [(seats.mine + k) % 3 for k in range(3)]
+        sizes = [seats.dealt[seat] - count_cards(p) for seat, p in zip(order, piles, strict=True)]
+        counts = _check_left(sizes[1:], seats)
+    if counts is not None:
+        by = seats.last_by
+        if by >= 0 and seats.dealt[by] - counts[by] < last_size:
+            most = seats.dealt[by] - last_size
+            raise CardError(f"left: {counts[by]} cards of who played last, expected {most} at most")
+        return counts
+    total = None if pile is None else count_cards(pile) - mine
+    if total is not None and total < last_size:
+        raise CardError(
+            f"seen: {count_cards(pile or 0)} cards, expected the {mine} of the hand's own seat"
+            f" and the {last_size} of last at least"
+        )
+    return _default_left(seats, mine, last_size, total)
+
+
+def _bottom(bottom: Any, rules: RuleSet, held: int, rest: int, mine: int, lord: bool) -> int:
+    """The bottom cards, packed: three that the landlord can have been dealt.
+
+    Args:
+        bottom: the argument.
+        rules: the room.
+        held: the hand.
+        rest: the deck without it.
+        mine: cards that the hand's seat has played.
+        lord: whether it is the landlord's.
+    """
+    low = _cards("bottom", bottom, rules) if bottom else 0
+    if low and count_cards(low) != BOTTOM_SIZE:
+        raise CardError(f"bottom: expected three cards, got {bottom!r}")
+    if lord and count_cards(low - _common(low, held)) > mine:
+        missing = to_text(low - _common(low, held))
+        raise CardError(
+            f"bottom: {missing} is not in the landlord's hand, expected at most the {mine} cards"
+            " that he has played"
+        )
+    if not lord:
+        _less(rest, low, "bottom")
+    return low
+
+
+def _made_up(free: int, low: int, kept: int, landlord_left: int, n: int) -> int:
+    """Cards that have been played where nobody says so: the lowest ones.
+
+    Args:
+        free: cards that are neither in the hand nor of the play to beat.
+        low: the bottom cards; those that the landlord does not hold he has played.
+        kept: those of them that he may hold.
+        landlord_left: how many he holds, of a hand that is not known.
+        n: cards to find.
+    """
+    low = _common(low, free)
+    kept = _common(kept, low)
+    spare = max(count_cards(kept) - landlord_left, 0)
+    gone = low - kept + _part(kept, spare)
+    rest = free - low
+    return gone + _part(rest, max(n - count_cards(gone), 0))
+
+
 def position(
     hand: str,
     seen: str | Sequence[str] | None = None,
@@ -195,26 +271,15 @@ def position(
     if mine < 0:
         got = count_cards(held)
         raise CardError(f"hand: {got} cards, a {role} was dealt {seats.dealt[seats.mine]}")
-    low = _cards("bottom", bottom, room) if bottom else 0
     pile, piles = _piles(seen, room)
     rest = _less(_deck(room, number), held, "hand")
-    counts = _check_left(left, seats)
-    if piles is not None and counts is None:
-        order = [(seats.mine + k) % 3 for k in range(3)]
-        sizes = [seats.dealt[seat] - count_cards(p) for seat, p in zip(order, piles, strict=True)]
-        counts = _check_left(sizes[1:], seats)
-    if counts is None:
-        total = None if pile is None else count_cards(pile) - mine
-        if total is not None and total < count_cards(taken):
-            raise CardError(
-                f"seen: {count_cards(pile or 0)} cards, expected the {mine} of the hand's own seat"
-                f" and the {count_cards(taken)} of last at least"
-            )
-        counts = _default_left(seats, mine, count_cards(taken), total)
-    if pile is None:  # made up: the lowest cards have been played
+    low = _bottom(bottom, room, held, rest, mine, seats.mine == 0)
+    counts = _counts(left, pile, piles, seats, mine, count_cards(taken))
+    if pile is None:
         free = _less(rest, taken, "last")
         gone = mine + sum(seats.dealt[seat] - n for seat, n in counts.items())
-        pile = taken + _part(free - _common(free, low), gone - count_cards(taken))
+        kept = low if seats.mine else _common(low, held)
+        pile = taken + _made_up(free, low, kept, counts.get(0, 0), gone - count_cards(taken))
     _check_seen(pile, taken, mine, counts, seats)
     hands = _other_hands(_less(rest, pile, "seen"), counts, seats, low)
     texts = [to_text(held if seat == seats.mine else hands[seat]) for seat in range(3)]

@@ -1,6 +1,7 @@
 """One decision as a service: the model's values of a position, its defaults, JSON, errors."""
 
 import json
+import random
 import time
 from dataclasses import fields
 
@@ -10,7 +11,7 @@ import pytest
 import agents
 import eval
 from ddz_env import DdzError, Game
-from ddz_env.cards import count_cards, from_text
+from ddz_env.cards import RANKS, count_cards, from_text, to_text
 from ddz_env.listed import Legal
 from ddz_env.rules import PRESETS
 from eval.analyse import Analysis, Command, analyse, main
@@ -127,6 +128,63 @@ def test_bottom_cards_belong_to_the_landlord():
     assert set("XD") <= set(game.hands[0])
 
 
+@pytest.mark.parametrize("role", ["landlord", "landlord_down", "landlord_up"])
+@pytest.mark.parametrize("hand", ["3", "2", "3X", "44556678", "X22AAKKQQJJTT99"])
+@pytest.mark.parametrize("bottom", ["", "34D", "A2D", "344", "789"])
+def test_bottom_cards_where_nothing_else_is_known(role, hand, bottom):
+    """They were the landlord's: he holds them, or they have been played."""
+    for last in (None, "33", "7"):
+        game = position(hand, last=last, role=role, bottom=bottom)
+        piles = [int(pile) for pile in game.state["played"]]
+        his = from_text(game.hands[0]) + piles[0]
+        low = from_text(bottom) if bottom else 0
+        assert all(his >> 4 * rank & 15 >= low >> 4 * rank & 15 for rank in range(15))
+        assert from_text(game.bottom or "3") == (low or from_text("3"))
+        assert sum(map(len, game.hands)) + sum(map(count_cards, piles)) == 54
+
+
+@pytest.mark.parametrize("rules", ["play_only", "happy_laizi", "laidou"])
+def test_positions_of_real_deals(rules):
+    """What the seat sees of cards is the same, given piles apart, or together with what is left."""
+    rng, checked = random.Random(rules), 0
+    for seed in range(6):
+        game = Game(rules, seed=seed, first=0)
+        while not game.over:
+            if game.phase == "play":
+                checked += 1
+                _compare(game)
+            legal = game.legal()
+            called = {"call": legal[-1], "call_points": legal[-1], "play": rng.choice(legal)}
+            game.step(called.get(game.phase, legal[0]))  # nobody shows his hand
+    assert checked > 60
+
+
+def _compare(game):
+    view, seat, lord = game.view(), game.seat, game.landlord
+    order = [(seat + k) % 3 for k in range(3)]
+    piles = [to_text(int(view["played"][k])) for k in order]
+    last, by = None, None
+    if view["last_seat"] >= 0:
+        last = next(text for who, text in reversed(game.history) if text != "pass")
+        by = ("next", "previous")[(int(view["last_seat"]) - seat) % 3 - 1]
+    wild = RANKS[int(view["wild"])] if game.rules.wild == "rank" else None
+    role = ("landlord", "landlord_down", "landlord_up")[(seat - lord) % 3]
+    options = {"last": last, "last_by": by, "rules": game.rules.name, "role": role, "wild": wild}
+    hand, left = to_text(int(view["hand"])), [int(view["counts"][k]) for k in order[1:]]
+    for seen, more in ((piles, {}), ("".join(piles), {"left": left})):
+        found = position(hand, seen, **options, **more, bottom=game.bottom)
+        other, turn = found.view(), found.seat
+        assert other["unseen"] == view["unseen"] and other["hand"] == view["hand"]
+        assert [other["counts"][(turn + k) % 3] for k in range(3)] == [len(hand), *left]
+        assert other["last_action"] == view["last_action"]
+        assert other["last_cards"] == view["last_cards"] and other["bottom"] == view["bottom"]
+        assert found.legal_ids().tolist() == game.legal_ids().tolist()
+        if more == {}:
+            assert [other["played"][(turn + k) % 3] for k in range(3)] == [
+                view["played"][k] for k in order
+            ]
+
+
 def test_only_what_the_seat_sees_counts():
     """The made-up hands of the others make no difference to the view."""
     game = position("4567889", role="landlord_up")
@@ -216,6 +274,7 @@ BAD = [
     ({"hand": "345", "left": "17"}, ["left", "two numbers"]),
     ({"hand": "345", "left": [0, 3]}, ["left", "1..17", "next"]),
     ({"hand": "345", "left": [3, 18]}, ["left", "1..17", "previous"]),
+    ({"hand": "345", "last": "77", "left": [17, 16]}, ["left", "16 cards", "15 at most"]),
     ({"hand": "345", "seen": "5"}, ["seen", "1 cards", "17"]),
     ({"hand": "345", "seen": "Z"}, ["seen", "'Z'"]),
     ({"hand": "345", "seen": 5}, ["seen", "5"]),
@@ -224,7 +283,8 @@ BAD = [
     ({"hand": LEAD, "seen": "44", "last": "TT"}, ["seen", "TT"]),
     ({"hand": LEAD, "seen": "4", "left": [17, 17]}, ["seen", "1 cards", "expected 0"]),
     ({"hand": LEAD, "bottom": "34"}, ["bottom", "34"]),
-    ({"hand": LEAD, "bottom": "2AD"}, ["bottom"]),
+    ({"hand": LEAD, "bottom": "2AD"}, ["bottom", "A2D", "the landlord's hand"]),
+    ({"hand": "3XD", "bottom": "2XD", "role": "landlord_up"}, ["bottom", "'X'"]),
     ({"hand": "345", "base": 4}, ["base", "1..3"]),
     ({"hand": "345", "wild": "7"}, ["wild", "'7'"]),
     ({"hand": "345", "rules": "mahjong"}, ["mahjong", "play_only"]),

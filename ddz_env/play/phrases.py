@@ -215,8 +215,8 @@ HELP_WILD: dict[str, dict[str, str]] = {
         "zh": "  W          癞子: 与其他牌一起可作 3..2 任一点数; {wild}",
     },
     "jokers": {
-        "en": "  X D        wild cards: any rank 3..2 beside natural cards",
-        "zh": "  X D        癞子: 与其他牌一起可作 3..2 任一点数",
+        "en": "  X D        wild cards: any rank 3..2 beside natural cards; X is spent first",
+        "zh": "  X D        癞子: 与其他牌一起可作 3..2 任一点数; 先用 X",
     },
 }
 """A line more in rooms with wild cards."""
