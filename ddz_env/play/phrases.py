@@ -24,7 +24,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "q_call_points": ("Call", "叫分"),
     "q_call": ("Call the landlord", "叫地主吗"),
     "q_rob": ("Rob the landlord", "抢地主吗"),
-    "q_blind": ("Grab blind, or look at your cards", "闷抓还是看牌"),
+    "q_blind": ("Grab blind for x{x}, or look at your cards", "闷抓 (x{x}) 还是看牌"),
     "q_show_after_bottom": ("Show your cards before you play", "出牌前明牌吗"),
     "q_double": ("Double your stake", "加倍吗"),
     "q_raise": ("Raise the stakes", "要加注吗 (倒拉垒沃)"),

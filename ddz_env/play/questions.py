@@ -94,8 +94,11 @@ def ask_choice(game: Game, lang: str) -> Prompt:
         options.append(Option(key, choice_words(phase, action, raises), action))
     if phase == "call_points":
         options = [*reversed(options[:-1]), options[-1]]
+    elif phase == "blind":
+        options.reverse()
     factor = _factor(game)
-    text = say(f"q_{phase}", lang) + (f" (x{factor})" if factor else "") + "?"
+    text = say(f"q_{phase}", lang, x=factor)
+    text += f" (x{factor})?" if factor and phase != "blind" else "?"
     return Prompt("choice", text, tuple(options))
 
 

@@ -116,7 +116,7 @@ def _notes(session: Session, scene: Scene) -> list[Line]:
         if (marks := _marks(shown, scene, lang))
     ]
     if said:
-        lines.append([("   " + _cut("; ".join(said), COLUMNS - 4), "dim")])
+        lines.append([("   " + _pad("; ".join(said), COLUMNS - 3), "dim")])
     over = scene.phase == "over"
     for seat, shown in enumerate(scene.players):
         if shown.hand and (over or seat != session.seat):
@@ -126,13 +126,13 @@ def _notes(session: Session, scene: Scene) -> list[Line]:
     return lines
 
 
-def _cut(text: str, width: int) -> str:
-    """A text of at most so many columns; what is left out at its beginning is dots."""
-    if cell_width(text) <= width:
-        return text
-    while cell_width(text) > width - 4:
-        text = text[1:]
-    return "... " + text
+def _latest(texts: list[str], width: int) -> str:
+    """The last of some texts, as many as fit into so many columns; dots for those before."""
+    shown = ", ".join(texts)
+    while cell_width(shown) > width:
+        texts = texts[1:]
+        shown = ", ".join(["...", *texts])
+    return shown
 
 
 def _event_texts(session: Session) -> list[str]:
@@ -153,13 +153,12 @@ def _event_texts(session: Session) -> list[str]:
 
 def _since(session: Session) -> list[Line]:
     """What the others did since the person's last decision."""
-    said = [text for seat, text, _ in session.events if seat < 0]
+    said = dict.fromkeys(text for seat, text, _ in session.events if seat < 0)
     lines: list[Line] = [[("   " + _pad(text, COLUMNS - 3), "bad")] for text in said]
     texts = _event_texts(session)
     if texts:
         head = say("since", session.lang) + ": "
-        text = _cut(", ".join(texts), COLUMNS - 5 - cell_width(head))
-        lines.append([(f"   {head}", "dim"), (text, "")])
+        lines.append([(f"   {head}", "dim"), (_latest(texts, COLUMNS - 4 - cell_width(head)), "")])
     return lines
 
 
