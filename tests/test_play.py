@@ -9,8 +9,7 @@ from typed_hands import taken
 
 from ddz_env import DdzError, Game, Room, Table, read_replays
 from ddz_env.bots import make_bot
-from ddz_env.cards import RANKS, to_text
-from ddz_env.catalogue import action_id
+from ddz_env.cards import to_text
 from ddz_env.play import Advice, Session, adviser_of
 from ddz_env.play import command as play_command
 from ddz_env.play.phrases import CATEGORIES, HELP, PHRASES, say
@@ -429,4 +428,4 @@ def test_room_of_the_table():
     table = Table("qq_classic", Room(coefficient=100, fee=5, beans=2000), 1)
     session = sit(table=table, deals=1)
     session.end_of_input()
-    assert sum(table.beans) == 6000 - 15 and action_id("pass") == 0 and RANKS[0] == "3"
+    assert sum(table.beans) == 6000 - 15
