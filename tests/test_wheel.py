@@ -107,3 +107,6 @@ def test_it_plays_in_an_empty_environment(wheel, tmp_path):
     assert code == 0, text
     for word in (*ddz_env.PRESETS, ddz_env.__version__, "'3'"):
         assert word in text
+    line = ("-m", "ddz_env", "--rules", "happy_laizi", "--seed", "1", "--deals", "1")
+    code, text = run(python, "-I", *line, cwd=tmp_path, env=cache, stdin=subprocess.DEVNULL)
+    assert code == 0 and "you leave; deals played: 1" in text, text
