@@ -1,5 +1,6 @@
 // The choice of a new table, and the way back to those that are open.
 import { el, me, setMine, PACES, kept, keep } from "./dom.js";
+import { row } from "./cards.js";
 import { say } from "./words.js";
 
 const LEVEL_WORDS = { normal: "normal_level" };
@@ -76,7 +77,11 @@ export function drawLobby(options, onopen) {
     el("div", { class: "field check" }, el("input", { type: "checkbox", id: "open" }), el("label", { for: "open" }, say("open"))),
     start, error);
   const tables = kept("tables", []);
-  return el("div", { class: "lobby" }, form,
-    tables.length ? el("section", { class: "open" }, el("h2", {}, say("tables")),
-      el("ul", {}, ...tables.map(([token, room], i) => el("li", {}, el("a", { href: `#${token}` }, `${i + 1}: ${room}`))))) : null);
+  const fan = [["D", ""], ["2", "s"], ["A", "h"], ["K", "c"], ["T", "d"], ["7", "h"], ["3", "s"]];
+  const about = el("section", { class: "panel about" }, el("h2", {}, say("how")),
+    row(fan.map(([rank, suit]) => ({ rank, suit, wild: rank === "7" })), "fan", say("title"), me.lang),
+    ...["how1", "how2", "how3"].map((key) => el("p", {}, say(key))));
+  return el("div", { class: "lobby" }, form, el("div", {}, about,
+    tables.length ? el("section", { class: "panel", id: "tables" }, el("h2", {}, say("tables")),
+      el("ul", {}, ...tables.map(([token, room], i) => el("li", {}, el("a", { href: `#${token}` }, `${i + 1}: ${room}`))))) : null));
 }

@@ -1,7 +1,7 @@
 // The table's parts that only show: the strip, the seats, the result, the side.
 import { el, me } from "./dom.js";
 import { backSvg, row } from "./cards.js";
-import { say, seatName, signed } from "./words.js";
+import { cardsText, say, seatName, signed } from "./words.js";
 
 const PART_WORDS = { room: "roomfactor" };
 
@@ -16,7 +16,8 @@ export function strip(state, suits) {
   const part = ([name, count, factor]) => `${say(PART_WORDS[name] ?? name)}${count > 1 ? ` (${count})` : ""} ×${factor}`;
   const turned = state.turned && state.phase !== "play" && !state.over
     ? el("span", {}, `${say("turned")} ${state.turned[0] === "T" ? "10" : state.turned[0]} · ${seatName(state.turned[1])}`) : null;
-  return el("div", { class: "strip" }, bottom,
+  return el("div", { class: "strip" },
+    el("span", { class: "where" }, el("b", {}, state.room), el("span", {}, say("deal", { n: state.deal }))), bottom,
     state.wildText ? el("span", { class: "gold" }, `${say("wild")} ${state.wildText.replace("W = ", "").replace("T", "10")}`) : null,
     turned, state.redeals ? el("span", {}, say("redeals", { n: state.redeals })) : null,
     el("span", { class: "times" }, `${say("base")} ${state.base || "–"}`, el("b", { title: say("multiplier") }, ` ×${state.multiplier}`),
@@ -61,7 +62,7 @@ export function result(state) {
   const detail = [state.result, state.spring ? say("spring") : ""].filter(Boolean).join(", ");
   const mine = state.players[state.you].score;
   return el("div", { class: `result ${state.won ? "good" : "badly"}` }, el("strong", {}, text),
-    mine === null ? null : el("b", {}, ` ${signed(mine)} `), state.won === null ? null : el("span", {}, detail));
+    mine === null ? null : el("b", {}, signed(mine)), state.won === null ? null : el("span", {}, detail));
 }
 
 // ----------------------------------------------------------------------------------------- side
@@ -70,7 +71,7 @@ function hints(found, state, onchoose) {
   if (!found) return null;
   const name = el("h2", {}, say("hints", { name: state.helper }));
   const percent = (share) => (share === null ? "" : `${(100 * share).toFixed(1)}%`);
-  const text = (one) => one.text.replace(/T/g, one.play && one.play !== "pass" ? "10" : "T");
+  const text = (one) => (one.play && one.play !== "pass" ? cardsText(one.text) : one.text);
   const rows = found.map((one, i) => el("tr", {},
     el("th", { scope: "row" }, one.play
       ? el("button", { type: "button", class: "link", id: `hint-${i}`, onclick: () => onchoose(one) }, text(one)) : one.text),
@@ -94,7 +95,7 @@ function ledger(state) {
 }
 
 export const eventText = ({ seat, text }, state) =>
-  seat < 0 ? text : `${seat === state.you ? say("you") : seatName(seat)} ${text.replace(/T(?=[^a-z]|$)/g, "10")}`;
+  seat < 0 ? text : `${seat === state.you ? say("you") : seatName(seat)} ${/^[3-9TJQKA2XD+*]+$/.test(text) ? cardsText(text) : text}`;
 
 export function side(state, found, onchoose) {
   const since = state.events.length
@@ -103,6 +104,6 @@ export function side(state, found, onchoose) {
     hints(found, state, onchoose), ledger(state),
     el("section", { class: "panel" }, el("h2", {}, say("since")), since),
     state.unseen && !state.over ? el("section", { class: "panel" }, el("h2", {}, say("unseen")),
-      el("p", { class: "unseen-cards" }, state.unseen.match(/(.)\1*/g).join(" ").replace(/T/g, "10 ").replace(/X/, "☆").replace(/D/, "★"))) : null,
+      el("p", { class: "unseen-cards" }, cardsText(state.unseen.match(/(.)\1*/g).join(" ")))) : null,
   ];
 }

@@ -4,7 +4,7 @@ import { Suits } from "./cards.js";
 import { Hand } from "./hand.js";
 import { Connection } from "./net.js";
 import { eventText, result, seat, side, strip, wildOf } from "./seats.js";
-import { keyRows, say } from "./words.js";
+import { cardsText, keyRows, say } from "./words.js";
 
 export class TableView {
   constructor(token, place, { ongone, onlobby, live }) {
@@ -57,6 +57,7 @@ export class TableView {
       this.#drawSide();
       const best = message.hints[0];
       if (best?.play && best.play !== "pass") this.#choose(best);
+      else this.#drawAsk();
       this.#say(best ? `${best.text} ${best.chance === null ? "" : `${(100 * best.chance).toFixed(0)}%`}` : "");
     } else if (message.type === "tried" && message.n === this.state?.n && message.cards === this.hand.letters) {
       this.tried = message;
@@ -119,7 +120,7 @@ export class TableView {
 
   #drawTable(state) {
     const order = [(state.you + 2) % 3, (state.you + 1) % 3, state.you];
-    redraw(this.felt, strip(state, this.suits), ...order.map((number) => seat(number, state, this.suits)), result(state));
+    redraw(this.felt, strip(state, this.suits), ...order.map((number) => seat(number, state, this.suits)));
   }
 
   #drawAll() {
@@ -160,11 +161,13 @@ export class TableView {
       main.push(this.#button("lobby", say("new"), this.onlobby, { primary: true }));
     } else {
       const shown = prompt.options.filter((option) => option.value !== "queen");
-      main.push(...shown.map((option, i) => this.#button(`option-${option.value || "other"}`.replace(/[+*]/g, "_"), option.text,
+      main.push(...shown.map((option, i) => this.#button(`option-${option.value || "other"}`.replace(/[+*]/g, "_"), prompt.kind === "which" ? cardsText(option.text) : option.text,
         () => this.#option(option), { key: option.key.toUpperCase(), primary: i === 0 && prompt.kind !== "leave" })));
     }
     const text = { over: say("left") }[prompt.kind] ?? (prompt.head || prompt.text);
-    redraw(this.ask, el("p", { class: "prompt", id: "prompt" }, prompt.kind === "next" ? "" : this.busy ? say("thinking") : text, " ", this.left),
+    this.box.classList.toggle("over", state.over);
+    redraw(this.ask, prompt.kind === "next" || (prompt.kind === "over" && state.over) ? result(state) : null,
+      el("p", { class: "prompt", id: "prompt" }, prompt.kind === "next" ? "" : this.busy ? say("thinking") : text, " ", this.left),
       prompt.kind === "cards" ? el("p", { class: "tried", id: "tried" }, this.#triedText()) : null,
       el("div", { class: "buttons main" }, ...main), prompt.kind === "over" ? null : this.#tools(prompt));
   }
@@ -191,10 +194,10 @@ export class TableView {
   }
 
   #triedText() {
-    if (this.exact) return this.exact.replace(/T/g, "10");
+    if (this.exact) return cardsText(this.exact);
     if (!this.tried || !this.hand.chosen.size) return "";
     const { plays, why } = this.tried;
-    return plays.length ? plays.map(({ text, name }) => `${text.replace(/T/g, "10")} ${name}`).join(" / ") : why;
+    return plays.length ? plays.map(({ text, name }) => `${cardsText(text)} · ${name}`).join(" / ") : why;
   }
 
   // ------------------------------------------------------------------------------------ choices

@@ -17,6 +17,13 @@ const WORDS = {
   lead: ["Cards, calls and wild cards of the Chinese game rooms, against two agents.",
     "按各家牌室的规则叫牌、出牌、用癞子, 对手是两个智能体。"],
   lobby: ["Tables", "牌桌列表"],
+  how: ["How it goes", "玩法"],
+  how1: ["One landlord with 20 cards plays against two farmers with 17 each. Who gets rid of all cards first wins for his side.",
+    "一个地主 (20 张) 对两个农民 (各 17 张), 先出完牌的一方获胜。"],
+  how2: ["Select cards by a click, by drawing over them, or by the letters of their ranks; the page says which play they are.",
+    "点击、划过或按点数字母选牌; 页面会说明是什么牌型。"],
+  how3: ["A hint shows what a trained model thinks of each play. A decision can be taken back; after the end there is a replay.",
+    "提示给出模型对各种出法的评价; 可以悔棋; 结束后可看回放。"],
   // rooms
   play_only: ["card play only: seat 0 is the landlord", "只打牌: 0 号位是地主"],
   qq_classic: ["calls by points", "叫分"], jj_classic: ["calls by points, turned card", "叫分, 翻牌定先"],
@@ -64,4 +71,7 @@ export function say(key, facts = {}) {
 }
 export const keyRows = () => KEYS.map(([keys, texts]) => [keys, texts[me.lang === "zh" ? 1 : 0]]);
 export const seatName = (seat) => (me.lang === "zh" ? `玩家${seat}` : `player_${seat}`);
+// "789 10 JQ": a ten takes two digits, so it stands apart.
+export const cardsText = (text) => text.replace(/T/g, " 10 ").replace(/ +/g, " ").replace(/ ([+*])/g, "$1")
+  .replace(/\+ /g, "+").trim().replace(/X/g, "☆").replace(/D/g, "★");
 export const signed = (n) => (n > 0 ? `+${n}` : n < 0 ? `−${Math.abs(n)}` : "0");
