@@ -177,8 +177,8 @@ def seated(room, seed):
     """A session against bots, begun."""
     bot = make_bot("greedy")
     session = BrowserSession(
-        Table(room), seed % 3, [bot, bot], ["greedy", "greedy"], adviser=("greedy", adviser_of(bot)),
-        keys=keys_of(seed, 1),
+        Table(room), seed % 3, [bot, bot], ["greedy", "greedy"],
+        adviser=("greedy", adviser_of(bot)), keys=keys_of(seed, 1),
     )  # fmt: skip
     session.begin()
     return session
@@ -311,8 +311,9 @@ def test_the_page_stands_alone(client):
 
 def test_requests_that_can_not_be_used(client, house):
     wishes = [
-        b"", b"{", b"[]", b"7", b"\xff", b"[" * 3000, b'{"rules": 7}', b'{"rules": "mahjong"}', b"x" * 9999,
-        b'{"rules": "happy", "next": "os:system"}', b'{"rules": "happy", "next": "dmc:/etc/passwd"}',
+        b"", b"{", b"[]", b"7", b"\xff", b"[" * 3000, b'{"rules": 7}', b'{"rules": "mahjong"}',
+        b"x" * 9999, b'{"rules": "happy", "next": "os:system"}',
+        b'{"rules": "happy", "next": "dmc:/etc/passwd"}',
         b'{"rules": "happy", "seat": "9"}', b'{"rules": "happy", "lang": "de"}',
         b'{"rules": "happy", "limit": true}', b'{"rules": "happy", "limit": 1e999}',
         b'{"rules": "happy", "open": 1}', b'{"rules": "jj_classic", "next": "dmc"}',

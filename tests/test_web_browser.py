@@ -8,7 +8,7 @@ from web_server import served
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium here")
-READY = "#hint:enabled, #next:enabled, .main button:enabled"
+READY = "#ask[aria-busy=false] :is(#hint, #next, .main button):enabled"
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,8 @@ def sit_down(page, room, lang="en", seat="0"):
     page.wait_for_selector("#start")
     page.select_option("#rules", room)
     page.select_option("#pace", "instant")
-    page.select_option("#next", "greedy")
-    page.select_option("#previous", "random")
+    page.select_option("#after", "greedy")
+    page.select_option("#before", "random")
     page.select_option("#seat", seat)
     page.click("#start")
     page.wait_for_selector(READY)
@@ -63,7 +63,7 @@ def click_cards(page):
     """Select what the hint says by clicks on the cards themselves, then play it."""
     page.click("#hint")
     page.wait_for_selector("#hints")
-    page.wait_for_selector("#hint:enabled")
+    page.wait_for_selector(READY)
     chosen = page.eval_on_selector_all(
         ".hand [aria-pressed=true]", "found => found.map(one => one.id)"
     )
@@ -73,15 +73,13 @@ def click_cards(page):
     page.click("#clear")
     for card in chosen:  # near its left edge: the rest may lie under the next card
         page.click(f"#{card}", position={"x": 6, "y": 30})
-    page.wait_for_function("document.querySelector('#tried').textContent !== ''")
+    page.wait_for_selector("#tried:not(:empty)")
     page.click("#play")
 
 
 def number(page):
     """What changes with every decision: cards of the hand, the question."""
-    return page.evaluate(
-        "[document.querySelectorAll('.hand .card').length, document.querySelector('#ask').textContent]"
-    )
+    return [page.locator(".hand .card").count(), page.text_content("#ask")]
 
 
 def play_by_clicks(page):
@@ -93,13 +91,20 @@ def play_by_clicks(page):
             click_cards(page)
         else:
             page.click(".main button >> nth=0")
-        page.wait_for_timeout(30)
     raise AssertionError("the deal does not end")
 
 
 @pytest.mark.parametrize(
     ("room", "lang"),
-    [("play_only", "en"), ("play_only", "zh"), ("happy", "en"), ("happy_laizi", "zh")],
+    [
+        ("play_only", "en"),
+        ("happy", "zh"),
+        ("happy_laizi", "en"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [("play_only", "zh"), ("happy", "en"), ("happy_laizi", "zh")]
+        ),
+    ],
 )
 def test_a_deal_by_clicks(page, room, lang):
     sit_down(page, room, lang)
@@ -118,10 +123,9 @@ def test_a_deal_by_clicks(page, room, lang):
     page.wait_for_selector(".hand .card, .main button")
 
 
-@pytest.mark.parametrize("room", ["play_only", "happy"])
-def test_a_deal_by_keyboard_alone(page, room):
+def test_a_deal_by_keyboard_alone(page):
     """The hint's cards by the letters of their ranks; choices by their keys."""
-    sit_down(page, room)
+    sit_down(page, "happy")
     for _ in range(80):
         asked = settled(page)
         if asked == "next":
@@ -129,7 +133,7 @@ def test_a_deal_by_keyboard_alone(page, room):
         if asked == "play":
             page.keyboard.press("h")
             page.wait_for_selector("#hints")
-            page.wait_for_selector("#hint:enabled")
+            page.wait_for_selector(READY)
             chosen = page.eval_on_selector_all(
                 ".hand [aria-pressed=true]", "all => all.map(one => one.id.split('-')[1][0])"
             )
@@ -142,10 +146,7 @@ def test_a_deal_by_keyboard_alone(page, room):
             else:
                 page.keyboard.press("p")
         else:
-            page.keyboard.press("n" if "Shift" not in asked else "y")
-            if page.query_selector("#option-look"):
-                page.keyboard.press("l")
-        page.wait_for_timeout(60)
+            page.keyboard.press("n")
     assert page.text_content(".result strong") in ("You win", "You lose")
     page.keyboard.press("Enter")
     page.wait_for_selector(READY)
@@ -195,9 +196,9 @@ def test_taking_back_leaving_and_languages(page):
     click_cards(page)
     settled(page)
     page.click("#back")
-    page.wait_for_function(f"document.querySelectorAll('.hand .card').length === {before[0]}")
+    playwright.expect(page.locator(".hand .card")).to_have_count(before[0])
     page.click("#lang-zh")
-    page.wait_for_function("document.querySelector('#prompt').textContent.includes('轮到你')")
+    page.wait_for_selector("#prompt:has-text('轮到你')")
     page.click("#leave")
     page.wait_for_selector("#option-stay")
     page.click("#option-stay")
@@ -207,8 +208,7 @@ def test_taking_back_leaving_and_languages(page):
     page.wait_for_selector("#lobby")
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("room", ["happy", "happy_laizi"])
+@pytest.mark.parametrize(("room", "width"), [("happy", 390), ("happy_laizi", 1440)])
 def test_nothing_is_wider_than_the_screen(page, room, width):
     """At every question of a deal; and everything that can be pressed has a name."""
     page.set_viewport_size({"width": width, "height": 844})
@@ -218,7 +218,8 @@ def test_nothing_is_wider_than_the_screen(page, room, width):
         found = page.evaluate("""() => {
           const wide = document.documentElement.clientWidth + 1;
           const all = [...document.querySelectorAll('#head *, #app *')];
-          return { wide: all.filter(e => e.getBoundingClientRect().right > wide).map(e => e.outerHTML.slice(0, 80)),
+          const out = all.filter(e => e.getBoundingClientRect().right > wide);
+          return { wide: out.map(e => e.outerHTML.slice(0, 80)),
             nameless: all.filter(e => e.matches('button, a, select, input, [role=img]')
               && !(e.getAttribute('aria-label') || e.textContent || e.labels?.length)).length };
         }""")
@@ -227,10 +228,9 @@ def test_nothing_is_wider_than_the_screen(page, room, width):
             return
         page.click("#hint")
         page.wait_for_selector("#hints")
-        page.wait_for_selector("#hint:enabled")
+        page.wait_for_selector(READY)
         if asked == "play":
             page.click("#play" if page.query_selector("#play:enabled") else "#pass")
         else:
             page.click(".main button >> nth=0")
-        page.wait_for_timeout(30)
     raise AssertionError("the deal does not end")

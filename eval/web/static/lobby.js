@@ -49,7 +49,7 @@ export function drawLobby(options, onopen) {
   const form = el("form", { id: "wish", onsubmit: async (event) => {
     event.preventDefault();
     const value = (id) => document.getElementById(id).value;
-    const wish = { rules: value("rules"), next: value("next"), previous: value("previous"),
+    const wish = { rules: value("rules"), next: value("after"), previous: value("before"),
       seat: value("seat"), limit: Number(value("limit")) };
     keep("wish", wish);
     setMine("pace", value("pace"));
@@ -69,8 +69,8 @@ export function drawLobby(options, onopen) {
   } },
     el("h2", {}, say("new")), el("p", { class: "dim" }, say("lead")),
     field("rules", say("room"), select("rules", options.rooms.map((room) => [room, described(room)]), chosen.rules)),
-    field("next", say("next"), players("next", options, chosen.next)),
-    field("previous", say("previous"), players("previous", options, chosen.previous)),
+    field("after", say("next"), players("after", options, chosen.next)),
+    field("before", say("previous"), players("before", options, chosen.previous)),
     field("seat", say("seat"), select("seat", options.seats.map((seat) => [seat, say(seat)]), chosen.seat)),
     field("limit", say("limit"), select("limit", options.limits.map((n) => [n, n ? say("seconds", { n }) : say("none")]), chosen.limit ?? 0)),
     field("pace", say("pace"), select("pace", Object.keys(PACES).map((pace) => [pace, say(pace)]), me.pace)),

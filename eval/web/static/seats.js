@@ -89,7 +89,7 @@ function ledger(state) {
   const head = order.map((seat) => el("th", { scope: "col" }, seat === state.you ? say("you") : seatName(seat)));
   const rows = state.ledger.map(({ deal, beans }) => el("tr", {}, el("th", { scope: "row" }, deal),
     ...order.map((seat) => el("td", { class: beans[seat] > 0 ? "won" : beans[seat] < 0 ? "lost" : "" }, signed(beans[seat])))));
-  const sums = el("tr", { class: "sum" }, el("th", { scope: "row" }, say("points")), ...order.map((seat) => el("td", {}, state.players[seat].points)));
+  const sums = el("tr", { class: "sum" }, el("th", { scope: "row" }, say("points")), ...order.map((seat) => el("td", {}, state.players[seat].points.replace("-", "−"))));
   return el("section", { class: "panel" }, el("h2", {}, say("ledger")),
     el("table", { id: "ledger" }, el("thead", {}, el("tr", {}, el("th", {}), ...head)), el("tbody", {}, ...rows, sums)));
 }

@@ -170,6 +170,7 @@ export class TableView {
       el("p", { class: "prompt", id: "prompt" }, prompt.kind === "next" ? "" : this.busy ? say("thinking") : text, " ", this.left),
       prompt.kind === "cards" ? el("p", { class: "tried", id: "tried" }, this.#triedText()) : null,
       el("div", { class: "buttons main" }, ...main), prompt.kind === "over" ? null : this.#tools(prompt));
+    this.ask.setAttribute("aria-busy", String(this.busy));
   }
 
   #cardButtons(prompt) {
@@ -241,6 +242,7 @@ export class TableView {
   #answer(message) {
     if (this.busy || !this.state || this.showing) return;
     this.busy = this.net.send({ ...message, n: this.state.n });
+    this.ask.setAttribute("aria-busy", String(this.busy));
     clearTimeout(this.patience);
     this.patience = setTimeout(() => { if (this.busy) this.#drawAsk(); }, 250);
   }
