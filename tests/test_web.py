@@ -138,6 +138,17 @@ def test_taking_back_and_auto_play(client):
         assert person.state["players"][0]["hand"] != hand
 
 
+def test_auto_play_takes_over_when_time_is_up(client, house, monkeypatch):
+    monkeypatch.setattr("eval.web.table.GRACE", 0.0)
+    with Person(client, rules="play_only", seat="0", limit=15) as person:
+        assert 14 < person.state["limit"] <= 15 and not person.state["auto"]
+        house.find(person.token).limit = 0.1
+        person.decide()
+        while not person.state["over"] and not person.state["auto"]:
+            person.hear("state")
+        assert person.state["auto"]
+
+
 def test_cards_are_tried(client):
     with Person(client, rules="play_only", seat="0") as person:
         hand = person.state["players"][0]["hand"]

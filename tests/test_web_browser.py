@@ -198,7 +198,7 @@ def test_taking_back_leaving_and_languages(page):
     page.click("#back")
     playwright.expect(page.locator(".hand .card")).to_have_count(before[0])
     page.click("#lang-zh")
-    page.wait_for_selector("#prompt:has-text('轮到你')")
+    page.wait_for_selector("#prompt:has-text('轮到你先出')")
     page.click("#leave")
     page.wait_for_selector("#option-stay")
     page.click("#option-stay")

@@ -42,7 +42,7 @@ export function seat(number, state, suits) {
   const turn = state.turn === number && !state.over;
   const score = one.score === null || one.score === undefined ? null
     : el("b", { class: one.score > 0 ? "won" : "lost" }, signed(one.score));
-  const open = !mine && one.hand
+  const open = (!mine || state.over) && one.hand
     ? row(suits.open(one.hand, wildOf(state)), "open", `${seatName(number)}, ${say("shown")}`, me.lang) : null;
   const where = mine ? "me" : (number - state.you + 3) % 3 === 1 ? "right" : "left";
   return el("section", { class: `seat ${where}${turn ? " turn" : ""}`, id: `seat-${where}`, "aria-label": mine ? say("you") : seatName(number) },
@@ -73,13 +73,13 @@ function hints(found, state, onchoose) {
   const percent = (share) => (share === null ? "" : `${(100 * share).toFixed(1)}%`);
   const text = (one) => (one.play && one.play !== "pass" ? cardsText(one.text) : one.text);
   const rows = found.map((one, i) => el("tr", {},
-    el("th", { scope: "row" }, one.play
+    el("th", { scope: "row" }, one.play && one.play !== "pass"
       ? el("button", { type: "button", class: "link", id: `hint-${i}`, onclick: () => onchoose(one) }, text(one)) : one.text),
     el("td", { class: "bar" }, one.chance === null ? say("would")
       : el("progress", { max: 1, value: one.chance, "aria-label": say("chance") })),
     el("td", {}, percent(one.chance)), el("td", {}, one.points === null ? "" : signed(Number(one.points.toFixed(2))))));
   return el("section", { class: "panel hints", id: "hints" }, name, el("table", {},
-    el("thead", {}, el("tr", {}, el("th", {}), el("th", {}), el("th", { scope: "col" }, say("chance")), el("th", { scope: "col" }, say("expected")))),
+    el("thead", {}, el("tr", {}, el("td", {}), el("td", {}), el("th", { scope: "col" }, say("chance")), el("th", { scope: "col" }, say("expected")))),
     el("tbody", {}, ...rows)));
 }
 
@@ -91,7 +91,7 @@ function ledger(state) {
     ...order.map((seat) => el("td", { class: beans[seat] > 0 ? "won" : beans[seat] < 0 ? "lost" : "" }, signed(beans[seat])))));
   const sums = el("tr", { class: "sum" }, el("th", { scope: "row" }, say("points")), ...order.map((seat) => el("td", {}, state.players[seat].points.replace("-", "−"))));
   return el("section", { class: "panel" }, el("h2", {}, say("ledger")),
-    el("table", { id: "ledger" }, el("thead", {}, el("tr", {}, el("th", {}), ...head)), el("tbody", {}, ...rows, sums)));
+    el("table", { id: "ledger" }, el("thead", {}, el("tr", {}, el("td", {}), ...head)), el("tbody", {}, ...rows, sums)));
 }
 
 export const eventText = ({ seat, text }, state) =>

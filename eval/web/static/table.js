@@ -164,7 +164,8 @@ export class TableView {
       main.push(...shown.map((option, i) => this.#button(`option-${option.value || "other"}`.replace(/[+*]/g, "_"), prompt.kind === "which" ? cardsText(option.text) : option.text,
         () => this.#option(option), { key: option.key.toUpperCase(), primary: i === 0 && prompt.kind !== "leave" })));
     }
-    const text = { over: say("left") }[prompt.kind] ?? (prompt.head || prompt.text);
+    const cards = say(prompt.mustPass ? "ask_pass" : prompt.mayPass ? "ask_reply" : "ask_lead");
+    const text = { over: say("left"), cards }[prompt.kind] ?? (prompt.head || prompt.text);
     this.box.classList.toggle("over", state.over);
     redraw(this.ask, prompt.kind === "next" || (prompt.kind === "over" && state.over) ? result(state) : null,
       el("p", { class: "prompt", id: "prompt" }, prompt.kind === "next" ? "" : this.busy ? say("thinking") : text, " ", this.left),
@@ -281,7 +282,7 @@ export class TableView {
     const onHand = this.hand.box.contains(event.target) || event.target === document.body;
     if (prompt.kind === "next") return key === "Enter" && onHand && press("next");
     if (prompt.kind === "cards") {
-      if (key === "Enter") return onHand && press("play");
+      if (key === "Enter") return onHand && press(prompt.mustPass && !this.hand.chosen.size ? "pass" : "play");
       if (key === "Escape") return press("clear");
       if (up === "P") return press("pass");
       const letter = { 1: "T", 0: "T" }[key] ?? up;
