@@ -162,6 +162,34 @@ def test_cards_are_tried(client):
             assert person.ask("try", "tried", cards=strange)["plays"] == []
 
 
+def test_who_flees_pays_and_leaves_no_replay(client):
+    with Person(client, rules="play_only", seat="0") as person:
+        person.decide()
+        assert person.ask("leave", "told")["kind"] == "told"
+        options = {o["value"]: o["key"] for o in person.state["prompt"]["options"]}
+        person.ask("answer", "told", line=options["flee"])
+        assert person.state["done"] and person.state["ledger"][0]["beans"][0] < 0
+        assert client.get(f"/replay/{person.token}/1").status_code == 404
+
+
+def test_a_helper_and_a_player_that_fail(client, house):
+    """Auto-play goes on for the player, a hint is refused; nothing else changes."""
+
+    class Broken:
+        def act(self, views, legal):
+            raise RuntimeError("out of order")
+
+    with Person(client, rules="play_only", seat="0") as person:
+        session = house.find(person.token).session
+        session.players = dict.fromkeys(session.players, Broken())
+        session._adviser = adviser_of(Broken())
+        told = person.ask("hint", "told")
+        assert told["kind"] == "refused" and "out of order" in told["lines"][0]
+        hand = person.state["players"][0]["hand"]
+        person.ask("answer", "told", line=hand[0])
+        assert "failed" in person.state["events"][1]["text"]
+
+
 def test_an_old_answer_changes_nothing(client):
     with Person(client, rules="play_only", seat="0") as person:
         first = dict(person.state)
@@ -251,19 +279,35 @@ def test_keys_of_deals_do_not_follow_from_each_other():
     assert keys == [key for key, _ in zip(iter(keys_of(1, 1), None), range(3), strict=False)]
 
 
-def test_what_a_client_received(client):
-    """Over its connection: no key, no token, no hand of another seat before the end."""
-    for room in ("play_only", "happy", "happy_laizi"):
-        with Person(client, seed=1, rules=room) as person:
-            person.play()
-            for text in person.heard:
-                assert "seed" not in text and person.token not in text
-                message = json.loads(text)
-                if message["type"] != "state" or message["over"]:
-                    continue
-                for seat, one in enumerate(message["players"]):
-                    shown = "show" in one["marks"]
-                    assert seat == message["you"] or shown or not one["hand"]
+def check_heard(person):
+    """No key, no token, no card before it may be seen; how many tables were looked at."""
+    looked = 0
+    for text in person.heard:
+        assert "seed" not in text and person.token not in text
+        message = json.loads(text)
+        if message["type"] != "state" or message["over"]:
+            continue
+        looked += 1
+        assert (message["bottom"] is None) == (message["landlord"] is None)
+        seen = ""
+        for seat, one in enumerate(message["players"]):
+            assert seat == message["you"] or "show" in one["marks"] or not one["hand"]
+            seen += one["hand"] or ""
+        for frame in message["frames"]:
+            assert "unseen" not in frame and all("hand" not in one for one in frame["players"])
+            assert frame["bottom"] is None or frame["landlord"] is not None
+        left = sum(one["left"] for one in message["players"]) - len(seen)
+        hidden = 0 if message["landlord"] is not None else 3
+        if message["phase"] == "play":
+            assert len(message["unseen"]) == left + hidden
+    return looked
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_a_client_received(client, room):
+    with Person(client, seed=1, rules=room) as person:
+        person.play()
+        assert check_heard(person) > 3
 
 
 def test_two_tables_keep_apart(client):

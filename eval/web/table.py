@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
+from ddz_env.checks import brief
 from ddz_env.errors import DdzError
 from ddz_env.game import Game
 from ddz_env.words import check_lang
@@ -139,7 +140,7 @@ class WebTable:
             if number != self._number:
                 return self.state()
             if kind == "hint":
-                hints = await self._in_thread(session.hints)
+                hints = await self._in_thread(lambda: _hints(session))
                 return {"type": "hint", "n": number, "hints": hints}
             tried = await self._in_thread(lambda: session.tried(cards))
             return {"type": "tried", "n": number, "cards": cards, **tried}
@@ -176,7 +177,7 @@ class WebTable:
         """A new state: it is told, and time runs anew."""
         self._number += 1
         session = self.session
-        if session.game.over:
+        if session.prompt.kind == "next":  # ended by its plays: who fled leaves no replay
             names = [session.names[seat] or "human" for seat in range(3)]
             self.ended[session.table.deals] = session.game.clone(), names
             for deal in list(self.ended)[:-KEPT]:
@@ -212,3 +213,18 @@ class WebTable:
             self.session.auto = True
             await self._in_thread(self.session.auto_step)
             self._changed()
+
+
+def _hints(session: BrowserSession) -> list[Message]:
+    """What the helper thinks.
+
+    Raises:
+        DdzError: nothing is asked, or the helper fails.
+    """
+    try:
+        return session.hints()
+    except DdzError:
+        raise
+    except Exception as error:  # whatever somebody else's agent may do
+        why = brief(str(error) or type(error).__name__)
+        raise DdzError(f"{session.adviser_name} failed: {why}") from error
