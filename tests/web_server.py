@@ -17,7 +17,7 @@ def served(command=None, most=100):
     """The address of a running server, and its house."""
     house = House(command or Command(("greedy",), helper="greedy"), most)
     made = bind("127.0.0.1", 0)
-    config = uvicorn.Config(make_app(house), log_level="warning", ws_max_size=4096)
+    config = uvicorn.Config(make_app(house), log_level="error", ws_max_size=4096)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [made]}, daemon=True)
     thread.start()

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 
 from ddz_env.errors import DdzError
 
@@ -114,10 +114,13 @@ async def body_of(request: Request) -> dict[str, Any]:
         DdzError: as `parse`.
     """
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            break
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                break
+    except ClientDisconnect:
+        raise DdzError("expected a whole body") from None
     return parse(body)
 
 

@@ -57,7 +57,7 @@ def serve(command: Command) -> int:
     made = bind(command.host, command.port)
     app = make_app(house, is_loopback(command.host))
     config = uvicorn.Config(
-        app, log_level="warning", server_header=False, ws_max_size=MOST_BYTES, ws_max_queue=8,
+        app, log_level="error", server_header=False, ws_max_size=MOST_BYTES, ws_max_queue=8,
         limit_concurrency=600, timeout_graceful_shutdown=2,
     )  # fmt: skip
     name = f"[{command.host}]" if ":" in command.host else command.host
