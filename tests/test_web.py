@@ -1,25 +1,19 @@
 """The server of `eval/play.py --web`: what a client is told, what it may do, what it may not."""
 
-import json
 import random
 import re
-import socket
 
 import pytest
-from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from test_leaks import places, swap_hands, swap_places
+from web_person import Person, check_heard, housed
 
 from ddz_env import PRESETS
 from ddz_env.bots import make_bot
 from ddz_env.cards import from_text
 from ddz_env.play.questions import adviser_of
 from ddz_env.table import Table
-from eval import play
-from eval.play import Command
-from eval.web.app import make_app
-from eval.web.house import House, keys_of
-from eval.web.limits import Bucket
+from eval.web.house import keys_of
 from eval.web.payload import state_json
 from eval.web.sessions import BrowserSession
 
@@ -27,68 +21,19 @@ ROOMS = list(PRESETS)
 
 
 @pytest.fixture
-def house():
-    made = House(Command(("greedy",), helper="greedy"))
-    yield made
-    made.stop()
+def served():
+    with housed() as both:
+        yield both
 
 
 @pytest.fixture
-def client(house):
-    with TestClient(make_app(house), base_url="http://127.0.0.1") as made:
-        yield made
+def house(served):
+    return served[0]
 
 
-class Person:
-    """A client at a table: what it received, and how it plays."""
-
-    def __init__(self, client, seed=0, **wish):
-        answer = client.post("/api/tables", json={"next": "greedy", **wish})
-        assert answer.status_code == 201, answer.text
-        self.client, self.token, self.rng = client, answer.json()["token"], random.Random(seed)
-        self.heard = []
-
-    def __enter__(self):
-        self.context = self.client.websocket_connect("ws://127.0.0.1/ws")
-        self.socket = self.context.__enter__()
-        self.socket.send_json({"token": self.token})
-        self.state = self.hear("state")
-        return self
-
-    def __exit__(self, *error):
-        self.context.__exit__(*error)
-
-    def hear(self, kind):
-        while True:
-            text = self.socket.receive_text()
-            self.heard.append(text)
-            message = json.loads(text)
-            if message["type"] == "state":
-                self.state = message
-            if message["type"] == kind:
-                return message
-
-    def ask(self, kind, wanted, **fields):
-        self.socket.send_json({"type": kind, "n": self.state["n"], **fields})
-        return self.hear(wanted)
-
-    def decide(self):
-        """One decision: what the helper would do, before the play anything."""
-        prompt = self.state["prompt"]
-        if prompt["kind"] == "choice":
-            told = self.ask("answer", "told", line=self.rng.choice(prompt["options"])["value"])
-        elif prompt["kind"] == "which":
-            told = self.ask("answer", "told", line="1")
-        else:
-            line = self.ask("hint", "hint")["hints"][0]["play"]
-            told = self.ask("answer", "told", line=line)
-        assert told["kind"] != "refused", (told, prompt)
-
-    def play(self):
-        """To the end of the deal."""
-        while not self.state["over"]:
-            self.decide()
-        return self.state
+@pytest.fixture
+def client(served):
+    return served[1]
 
 
 # ----------------------------------------------------------------------------------- whole deals
@@ -279,30 +224,6 @@ def test_keys_of_deals_do_not_follow_from_each_other():
     assert keys == [key for key, _ in zip(iter(keys_of(1, 1), None), range(3), strict=False)]
 
 
-def check_heard(person):
-    """No key, no token, no card before it may be seen; how many tables were looked at."""
-    looked = 0
-    for text in person.heard:
-        assert "seed" not in text and person.token not in text
-        message = json.loads(text)
-        if message["type"] != "state" or message["over"]:
-            continue
-        looked += 1
-        assert (message["bottom"] is None) == (message["landlord"] is None)
-        seen = ""
-        for seat, one in enumerate(message["players"]):
-            assert seat == message["you"] or "show" in one["marks"] or not one["hand"]
-            seen += one["hand"] or ""
-        for frame in message["frames"]:
-            assert "unseen" not in frame and all("hand" not in one for one in frame["players"])
-            assert frame["bottom"] is None or frame["landlord"] is not None
-        left = sum(one["left"] for one in message["players"]) - len(seen)
-        hidden = 0 if message["landlord"] is not None else 3
-        if message["phase"] == "play":
-            assert len(message["unseen"]) == left + hidden
-    return looked
-
-
 @pytest.mark.parametrize("room", ROOMS)
 def test_what_a_client_received(client, room):
     with Person(client, seed=1, rules=room) as person:
@@ -359,128 +280,6 @@ def test_the_page_stands_alone(client):
         )
         files |= {f"static/{n}" for n in re.findall(r'from "\./([^"]+)"', answer.text)} - seen
     assert len(seen) >= 10
-
-
-# ---------------------------------------------------------------------------------------- limits
-
-
-def test_requests_that_can_not_be_used(client, house):
-    wishes = [
-        b"", b"{", b"[]", b"7", b"\xff", b"[" * 3000, b'{"rules": 7}', b'{"rules": "mahjong"}',
-        b"x" * 9999, b'{"rules": "happy", "next": "os:system"}',
-        b'{"rules": "happy", "next": "dmc:/etc/passwd"}',
-        b'{"rules": "happy", "seat": "9"}', b'{"rules": "happy", "lang": "de"}',
-        b'{"rules": "happy", "limit": true}', b'{"rules": "happy", "limit": 1e999}',
-        b'{"rules": "happy", "open": 1}', b'{"rules": "jj_classic", "next": "dmc"}',
-    ]  # fmt: skip
-    for wish in wishes:
-        answer = client.post("/api/tables", content=wish)
-        assert answer.status_code in (422, 429) and answer.json()["error"].count("\n") == 0, wish
-    assert not house.tables
-    assert client.get("/static/../app.py").status_code == 404
-    assert client.get("/static/%2e%2e/app.py").status_code == 404
-    assert client.delete("/api/tables").status_code == 405
-
-
-def test_messages_that_can_not_be_used(client):
-    """Each is answered with one line or ends the connection; the table stays as it was."""
-    rng = random.Random(1)
-    odd = [None, True, -1, 1e308, "", "x" * 300, [], {}, "\u0000", "pass", "q", "?", "3" * 60]
-    kinds = [
-        "state",
-        "answer",
-        "hint",
-        "try",
-        "next",
-        "back",
-        "auto",
-        "lang",
-        "leave",
-        "x",
-        7,
-        None,
-    ]
-    person = Person(client, rules="qq_classic")
-    with person:
-        before = person.state
-    sent = 0
-    while sent < 600:
-        with person:
-            try:
-                for _ in range(50):
-                    number = rng.choice([person.state["n"], 0, "1", None])
-                    message = {"type": rng.choice(kinds), "n": number}
-                    if message["type"] in ("answer", "next", "leave"):
-                        message["n"] = "old"
-                    message |= {name: rng.choice(odd) for name in ("line", "cards", "on", "lang")}
-                    if message["on"] is True:
-                        message["on"] = 1
-                    text = (
-                        json.dumps(message) if rng.random() < 0.8 else rng.choice(["", "{", "[]"])
-                    )
-                    person.socket.send_text(text)
-                    sent += 1
-            except WebSocketDisconnect:
-                continue
-    with person:
-        after = person.state
-    assert {**after, "n": 0, "lang": ""}.keys() == before.keys()
-    assert after["players"][after["you"]]["hand"] == before["players"][before["you"]]["hand"]
-
-
-def test_too_many_tables(client, house):
-    house.most = 2
-    for _ in range(2):
-        assert client.post("/api/tables", json={"rules": "play_only"}).status_code == 201
-    answer = client.post("/api/tables", json={"rules": "play_only"})
-    assert answer.status_code == 422 and "2 are in use" in answer.json()["error"]
-    next(iter(house.tables.values())).used -= 10_000
-    assert client.post("/api/tables", json={"rules": "play_only"}).status_code == 201
-    assert len(house.tables) == 2
-
-
-def test_too_many_requests(client):
-    codes = [client.post("/api/tables", content=b"x").status_code for _ in range(40)]
-    assert codes[:30] == [422] * 30 and 429 in codes[30:]
-
-
-def test_buckets():
-    now = [0.0]
-    bucket = Bucket(2.0, 3.0, lambda: now[0])
-    assert [bucket.take() for _ in range(4)] == [True, True, True, False]
-    now[0] = 0.5
-    assert [bucket.take(), bucket.take()] == [True, False] and not bucket.full
-    now[0] = 9.0
-    assert bucket.full
-
-
-# --------------------------------------------------------------------------------------- command
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (["nobody"], ["nobody", "greedy"]),
-        (["dmc", "--rules", "jj_classic", "--set", "spring=false"], ["dmc", "weights"]),
-        (["dmc:agents/weights/play_only.pt", "--rules", "happy"], ["play_only", "happy"]),
-        (["greedy", "--port", "-1"], ["--port", "-1"]),
-        (["greedy", "--host", "no.such.host.invalid"], ["--host", "no.such.host"]),
-        (["greedy", "--replays", "."], ["--replays", "folder"]),
-    ],
-)
-def test_arguments(line, words, capsys):
-    assert play.main([*line, "--helper", "greedy", "--web"]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == "" and shown.err.startswith("play: ") and shown.err.count("\n") == 1
-    assert all(word in shown.err for word in words), shown.err
-
-
-def test_a_port_in_use(capsys):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        assert play.main(["greedy", "--helper", "greedy", "--web", "--port", port]) == 2
-    shown = capsys.readouterr()
-    assert shown.err.count("\n") == 1 and port in shown.err and "in use" in shown.err
 
 
 def test_cards_of_a_payload_are_cards():

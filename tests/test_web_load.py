@@ -10,15 +10,12 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-from starlette.testclient import TestClient
-from test_web import ROOMS, Person, check_heard
+from web_person import Person, check_heard, housed
 from web_server import served
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from eval.play import Command
-from eval.web.app import make_app
-from eval.web.house import House
+from ddz_env import PRESETS
 from eval.web.limits import Bucket
 
 pytestmark = pytest.mark.slow
@@ -71,18 +68,16 @@ async def babble(address, rng, n):
             continue
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", PRESETS)
 def test_what_a_client_received_in_many_deals(room, monkeypatch):
     """25 deals of each room, 200 in all."""
     monkeypatch.setattr("eval.web.app.Bucket", lambda *given: Bucket(1e6, 1e6))
-    house = House(Command(("greedy",), helper="greedy"))
-    with TestClient(make_app(house), base_url="http://127.0.0.1") as client:
+    with housed() as (_, client):
         with Person(client, seed=5, rules=room) as person:
             for _ in range(25):
                 person.play()
                 person.ask("next", "told")
             assert check_heard(person) > 100
-    house.stop()
 
 
 def test_nonsense():
