@@ -1,14 +1,18 @@
-# make train: train for ten minutes. make test: all tests. Both make .venv first.
+# make train: train for ten minutes. make test: all tests. make play: a table in the browser.
+# These make .venv first.
 # make compare: other engines beside ours, which it installs.
 # make clients: other projects' libraries train on the environments (docs/clients.md).
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: train test venv speed compare clients lint clean
+.PHONY: train play test venv speed compare clients lint clean
 
 train: .venv/train.done
 	$(BIN)/python train/selfplay.py
+
+play: .venv/train.done .venv/web.done
+	$(BIN)/python eval/play.py --web
 
 test: .venv/dev.done
 	$(BIN)/python -m pytest -n 2 --dist loadfile

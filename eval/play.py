@@ -1,4 +1,4 @@
-"""Play in the terminal: `python eval/play.py`, `python eval/play.py dmc:PATH --rules happy`.
+"""Play in the terminal or the browser: `python eval/play.py dmc:PATH --rules happy`, `... --web`.
 
 The table, the keys and the rules of conversation are those of `python -m ddz_env`
 (`ddz_env/play`); here any agent sits down, levels have names, and hints say what the model thinks.
@@ -7,6 +7,7 @@ The table, the keys and the rules of conversation are those of `python -m ddz_en
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -72,6 +73,12 @@ class Command:
     """File that finished deals are added to, one JSON line each."""
     no_color: bool = False
     """No colours; NO_COLOR in the environment does the same."""
+    web: bool = False
+    """Play in a browser: serves a page, whose new tables are as the other options say."""
+    port: int = 8000
+    """Port of the page; 0 takes a free one."""
+    host: str = "127.0.0.1"
+    """Address to listen on; others than this machine's let other machines play."""
 
 
 def level_agents(name: str) -> tuple[str, ...]:
@@ -183,6 +190,19 @@ def prepare(command: Command) -> Session:
     )  # fmt: skip
 
 
+def serve(command: Command) -> int:
+    """Serve the page of a command until Ctrl-C.
+
+    Raises:
+        DdzError: an argument that can't be used, or the server's packages are not there.
+    """
+    try:
+        web = import_module("eval.web.serve")  # only the page needs the extra `web`
+    except ModuleNotFoundError as error:
+        raise DdzError(f"--web: {error.name} is missing; pip install -e '.[web]'") from error
+    return web.serve(command)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command.
 
@@ -194,7 +214,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     def body() -> None:
         nonlocal code
-        code = play(prepare(command), command.no_color)
+        code = serve(command) if command.web else play(prepare(command), command.no_color)
 
     return guarded("play", body) or code
 

@@ -51,6 +51,11 @@ def page_data(
     }  # fmt: skip
 
 
+def page_script() -> str:
+    """The script of every page, as it stands between its tags."""
+    return "\n" + (Path(__file__).parent / "replay.js").read_text(encoding="utf-8")
+
+
 def page(
     shown: Sequence[tuple[Deal, list[Value | None] | None]],
     agent: str,
@@ -63,10 +68,7 @@ def page(
     data = json.dumps(
         page_data(shown, agent, lang, file, first, total), ensure_ascii=False, separators=(",", ":")
     ).replace("<", "\\u003c")  # names in a file can't end the script
-    folder = Path(__file__).parent
-    style, script = (
-        (folder / name).read_text(encoding="utf-8") for name in ("replay.css", "replay.js")
-    )
+    style = (Path(__file__).parent / "replay.css").read_text(encoding="utf-8")
     return f"""<!doctype html>
 <html lang="{lang}">
 <head>
@@ -83,8 +85,7 @@ def page(
 <noscript>This page draws its deals with a script of its own, which is switched off here.</noscript>
 <div id="app"></div>
 <script type="application/json" id="data">{data}</script>
-<script>
-{script}</script>
+<script>{page_script()}</script>
 </body>
 </html>
 """

@@ -159,7 +159,7 @@ def hint_lines(name: str, advice: Sequence[Advice], game: Game, lang: str) -> tu
         game: the deal; the seat on turn is asked.
         lang: `en` or `zh`.
     """
-    texts = [_action_text(one.action, game, lang) for one in advice]
+    texts = [choice_text(one.action, game, lang) for one in advice]
     if not advice or advice[0].chance is None:
         return (say("hint_choice", lang, name=name, play=", ".join(texts[:1])),)
     lines = [say("hint_ranked", lang, name=name)]
@@ -169,8 +169,8 @@ def hint_lines(name: str, advice: Sequence[Advice], game: Game, lang: str) -> tu
     return tuple(lines)
 
 
-def _action_text(action: int, game: Game, lang: str) -> str:
-    """An action as a person reads it."""
+def choice_text(action: int, game: Game, lang: str) -> str:
+    """An action of the seat on turn as a person reads it."""
     if action < FIRST_PLAY and game.phase != "play":
         words = choice_words(game.phase, TEXTS[action], int(game.state["raises"]))
         return words[lang == "zh"]
