@@ -107,6 +107,15 @@ def from_spec(argument: str | None) -> ValueAgent:
     return ValueAgent(nets, rooms, objective or known["objective"])
 
 
+def _stacked(values: list[np.ndarray]) -> np.ndarray:
+    """The same parameter of several networks; zeros make smaller ones as large as the largest."""
+    shape = np.max([value.shape for value in values], axis=0)
+    out = np.zeros((len(values), *shape), np.float32)
+    for row, value in zip(out, values, strict=True):
+        row[tuple(slice(0, n) for n in value.shape)] = value  # units of zeros add nothing
+    return out
+
+
 def _layers(joint: bool) -> list[tuple[str, list[str], str]]:
     """Operation, inputs and output of each step of a graph; the layers of `dmc_net.RoleNet`."""
     second = [
@@ -149,7 +158,7 @@ def export(agent: ValueAgent, path: Path) -> None:
         values = [net.state_dict()[name].numpy() for net in agent.nets]  # type: ignore[attr-defined]
         if values[0].ndim == 2 and name.endswith(".weight"):
             values = [v.T for v in values]
-        stacks[name.replace(".", "_")] = np.stack(values).astype(np.float32)
+        stacks[name.replace(".", "_")] = _stacked(values)
     nodes = []
     for name in stacks:  # the network's own weights: the first axis picked, then dropped
         nodes.append(h.make_node("Gather", [f"all_{name}", "net"], [f"one_{name}"], axis=0))
