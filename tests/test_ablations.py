@@ -48,6 +48,10 @@ def test_a_comparison_is_made_once(tmp_path, capsys):
     assert "smaller" in shown and str(tmp_path / "ablations.png") in shown and "nan" not in shown
 
 
+def test_names_of_variants_can_be_listed():
+    assert not any("," in name or "/" in name for name in ablations.VARIANTS)
+
+
 @pytest.mark.parametrize(
     ("line", "named"),
     [

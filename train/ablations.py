@@ -28,7 +28,7 @@ from train.common import EVALUATED
 VARIANTS = {
     "default": "",
     "not factorised": "--dmc.net.joint",
-    "the same, smaller": "--dmc.net.joint --dmc.net.hidden 256",
+    "not factorised 256 wide": "--dmc.net.joint --dmc.net.hidden 256",
     "no history": "--dmc.net.no-history",
     "no facts": "--dmc.net.no-facts",
     "smaller network": "--dmc.net.hidden 256 --dmc.net.state 128 --dmc.net.head 64",
