@@ -26,8 +26,8 @@ from agents.dmc_net import NetConfig
 from agents.ppo import header, make_nets, read_checkpoint
 from agents.role_agent import best_of, net_names
 from train.actors import Actors
+from train.averaged import Averaged
 from train.common import RunSettings
-from train.learner import average_in, begin_from
 from train.lessons import Lessons, read
 from train.policies import Policies
 from train.ppo import log_softmax, minibatches
@@ -102,25 +102,18 @@ class Agreement(NamedTuple):
 # ---------------------------------------------------------------------------------------- learner
 
 
-class Cloner:
+class Cloner(Averaged):
     """The networks, their average and optimisers."""
 
     def __init__(
         self, config: BCConfig, names: tuple[str, ...], seed: int, device: str = "cpu"
     ) -> None:
-        torch.manual_seed(seed)
-        self.config, self.names, self.seed = config, names, seed
-        self.device = torch.device(device)
-        self.nets = make_nets(config.net, names).to(self.device)
-        self.average = make_nets(config.net, names).to(self.device)
-        self.average.load_state_dict(self.nets.state_dict())
+        super().__init__(config, names, seed, device, make_nets)
         self.optimisers = [
             torch.optim.Adam([p for p in net.parameters() if p.requires_grad], config.lr)
             for net in self.nets
         ]
-        self.updates = self.seen = 0
-        self.metrics: dict[str, float] = {}
-        """Of the last update."""
+        self.seen = 0
 
     def update(self, lessons: Rollout, lr: float) -> None:
         """One step of each network."""
@@ -139,10 +132,7 @@ class Cloner:
                 self.metrics[f"loss/choice_{name}"] = losses.mean().item()
                 self.metrics[f"accuracy/{name}"] = float(right.mean())
             self.seen += len(order)
-        self.updates += 1
-        if self.updates % self.config.average_every == 0:
-            count = self.updates // self.config.average_every
-            average_in(self.average, self.nets, self.config.average, count)
+        self.updated()
 
     def _losses(
         self, net: torch.nn.Module, lessons: Rollout, rows: np.ndarray
@@ -172,27 +162,17 @@ class Cloner:
             out[name] = Agreement(len(rows), right, float((1 / sizes[rows]).mean()), loss)
         return out
 
-    def begin_from(self, data: dict[str, Any]) -> None:
-        """Begin with a checkpoint's averaged weights: `learner.begin_from`."""
-        begin_from(self.nets, self.average, data, self.config.net)
-
     def state_dict(self) -> dict[str, Any]:
         """Everything that a resumed run needs of the learner."""
-        return {
-            "nets": self.nets.state_dict(),
-            "average": self.average.state_dict(),
-            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
-            "updates": self.updates,
-            "seen": self.seen,
-        }
+        states = [optimiser.state_dict() for optimiser in self.optimisers]
+        return super().state_dict() | {"optimisers": states, "seen": self.seen}
 
     def load_state_dict(self, data: dict[str, Any]) -> None:
         """Go on from `state_dict`."""
-        self.nets.load_state_dict(data["nets"])
-        self.average.load_state_dict(data["average"])
+        super().load_state_dict(data)
         for optimiser, state in zip(self.optimisers, data["optimisers"], strict=True):
             optimiser.load_state_dict(state)
-        self.updates, self.seen = data["updates"], data["seen"]
+        self.seen = data["seen"]
 
 
 # -------------------------------------------------------------------------------------------- run

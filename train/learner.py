@@ -1,6 +1,6 @@
 """What DMC learns with: its settings, the losses, the networks with their average and optimiser."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,10 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from agents.base import AgentError
-from agents.checkpoints import unpacked
 from agents.dmc_net import NetConfig, make_nets, size_of
 from ddz_env.features import CARDS
+from train.averaged import Averaged
 from train.critic import belief_loss, make_critics
 from train.samples import Batch
 
@@ -145,78 +144,13 @@ def calibration_error(chance: np.ndarray, won: np.ndarray) -> float:
     return float(np.abs(gaps).sum() / max(len(chance), 1))
 
 
-def grown(name: str, small: Tensor, fresh: Tensor) -> Tensor:
-    """A parameter with the values of a smaller network's, in the place of a fresh one.
-
-    A linear layer's old outputs read nothing of its new inputs, so that they stay as they were; in
-    a first layer (rows of ones) all inputs are old.
-    """
-    out = fresh.clone()
-    if name.endswith(".weight"):
-        out[: small.shape[0], small.shape[1] :] = 0.0
-    out[tuple(slice(0, n) for n in small.shape)] = small
-    return out
-
-
-@torch.no_grad()
-def average_in(average: nn.Module, nets: nn.Module, weight: float, count: int) -> None:
-    """Average new weights in, for the time number `count`; young averages forget faster.
-
-    Args:
-        average: the average, changed.
-        nets: the new weights.
-        weight: of the former average.
-        count: from 1.
-    """
-    share = 1 - min(weight, count / (count + 10))
-    for mean, new in zip(average.parameters(), nets.parameters(), strict=True):
-        mean.lerp_(new, share)
-
-
-def begin_from(
-    nets: nn.ModuleList, average: nn.ModuleList, data: dict[str, Any], net: NetConfig
-) -> None:
-    """Begin with a checkpoint's averaged weights, as far as it has the networks.
-
-    Smaller networks are grown to the sizes of these: they say the same as before, and the new
-    units begin to count as they learn.
-
-    Args:
-        nets: changed.
-        average: changed.
-        data: the checkpoint.
-        net: sizes of `nets`.
-
-    Raises:
-        AgentError: larger networks, or such with facts for such without and the reverse.
-    """
-    state = unpacked(data["average"])
-    own = nets.state_dict()
-    shared = sorted(set(state) & set(own))
-    larger = any((np.array(state[k].shape) > own[k].shape).any() for k in shared)
-    kinds = asdict(NetConfig()) | data["net"]
-    other = any(kinds[k] != asdict(net)[k] for k in kinds if k not in ("hidden", "state", "head"))
-    if larger or other or not shared:
-        raise AgentError(
-            f"--init-from: networks of sizes {data['net']}; give the same --dmc.net, or larger"
-        )
-    own |= {name: grown(name, state[name], own[name]) for name in shared}
-    nets.load_state_dict(own)
-    average.load_state_dict(own)
-
-
-class Learner:
+class Learner(Averaged):
     """The networks, their average and the optimiser."""
 
     def __init__(
         self, config: DMCConfig, names: tuple[str, ...], seed: int, device: str = "cpu"
     ) -> None:
-        torch.manual_seed(seed)
-        self.config, self.names = config, names
-        self.device = torch.device(device)
-        self.nets = make_nets(config.net, names).to(self.device)
-        self.average = make_nets(config.net, names).to(self.device)
-        self.average.load_state_dict(self.nets.state_dict())
+        super().__init__(config, names, seed, device, make_nets)
         self.critics = make_critics(config.critic, config.net, names if config.critic else ())
         self.critics.to(self.device)
         learned = [p for p in self.nets.parameters() if p.requires_grad]
@@ -226,9 +160,6 @@ class Learner:
         ).to(self.device)
         learned += [*self.critics.parameters(), *self.guessers.parameters()]
         self.optimiser = torch.optim.Adam(learned, lr=config.lr, fused=True)
-        self.updates = 0
-        self.metrics: dict[str, float] = {}
-        """Of the last update."""
 
     def update(self, batches: list[Batch | None], lr: float) -> None:
         """One step on a batch of each network, None for one without samples yet."""
@@ -258,31 +189,19 @@ class Learner:
         for group in self.optimiser.param_groups:
             group["lr"] = lr
         self.optimiser.step()
-        self.updates += 1
-        if self.updates % self.config.average_every == 0:
-            count = self.updates // self.config.average_every
-            average_in(self.average, self.nets, self.config.average, count)
-
-    def begin_from(self, data: dict[str, Any]) -> None:
-        """Begin with a checkpoint's averaged weights: `begin_from`."""
-        begin_from(self.nets, self.average, data, self.config.net)
+        self.updated()
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that a resumed run needs of the learner."""
-        return {
-            "nets": self.nets.state_dict(),
-            "average": self.average.state_dict(),
+        return super().state_dict() | {
             "critics": self.critics.state_dict(),
             "guessers": self.guessers.state_dict(),
             "optimiser": self.optimiser.state_dict(),
-            "updates": self.updates,
         }
 
     def load_state_dict(self, data: dict[str, Any]) -> None:
         """Go on from `state_dict`."""
-        self.nets.load_state_dict(data["nets"])
-        self.average.load_state_dict(data["average"])
+        super().load_state_dict(data)
         self.critics.load_state_dict(data.get("critics", {}))
         self.guessers.load_state_dict(data.get("guessers", {}))
         self.optimiser.load_state_dict(data["optimiser"])
-        self.updates = data["updates"]

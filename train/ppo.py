@@ -36,9 +36,9 @@ from ddz_env._jit import njit
 from ddz_env.listed import Bits
 from eval.figures import MatchResult
 from train.actors import Actors, Weights
+from train.averaged import Averaged
 from train.common import RunSettings
 from train.critic import HandsNet
-from train.learner import average_in, begin_from
 from train.policies import Policies
 from train.rewards import by_points, reward_of
 from train.rollouts import Rollout, join, score_rows, take_bits
@@ -183,18 +183,13 @@ def minibatches(order: np.ndarray, offsets: np.ndarray, size: int) -> list[np.nd
 # -------------------------------------------------------------------------------------- learner
 
 
-class Learner:
+class Learner(Averaged):
     """The networks, their average and optimisers."""
 
     def __init__(
         self, config: PPOConfig, names: tuple[str, ...], seed: int, device: str = "cpu"
     ) -> None:
-        torch.manual_seed(seed)
-        self.config, self.names, self.seed = config, names, seed
-        self.device = torch.device(device)
-        self.nets = make_nets(config.net, names).to(self.device)
-        self.average = make_nets(config.net, names).to(self.device)
-        self.average.load_state_dict(self.nets.state_dict())
+        super().__init__(config, names, seed, device, make_nets)
         width = config.critic
         self.critics = nn.ModuleList(
             HandsNet(width, config.net) for _ in (names if width else ())
@@ -203,9 +198,6 @@ class Learner:
             torch.optim.Adam([p for p in part if p.requires_grad], lr=config.lr, fused=True)
             for part in map(self._parameters, range(len(names)))
         ]
-        self.updates = 0
-        self.metrics: dict[str, float] = {}
-        """Of the last step."""
 
     def _parameters(self, k: int) -> list[nn.Parameter]:
         own = list(self.nets[k].parameters())
@@ -258,9 +250,7 @@ class Learner:
             spread = float(np.var(target[rows]))
             known = 1 - float(np.var(target[rows] - values[rows])) / max(spread, 1e-9)
             self.metrics[f"value/explained_{name}"] = known
-        self.updates += 1
-        if self.updates % config.average_every == 0:
-            average_in(self.average, self.nets, config.average, self.updates)
+        self.updated()
 
     def _gradient(
         self,
@@ -300,28 +290,19 @@ class Learner:
                 "policy/clipped": ((ratio - 1).abs() > config.clip).float().mean().item(),
             }
 
-    def begin_from(self, data: dict[str, Any]) -> None:
-        """Begin with a checkpoint's averaged weights: `learner.begin_from`."""
-        begin_from(self.nets, self.average, data, self.config.net)
-
     def state_dict(self) -> dict[str, Any]:
         """Everything that a resumed run needs of the learner."""
-        return {
-            "nets": self.nets.state_dict(),
-            "average": self.average.state_dict(),
+        return super().state_dict() | {
             "critics": self.critics.state_dict(),
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
-            "updates": self.updates,
         }
 
     def load_state_dict(self, data: dict[str, Any]) -> None:
         """Go on from `state_dict`."""
-        self.nets.load_state_dict(data["nets"])
-        self.average.load_state_dict(data["average"])
+        super().load_state_dict(data)
         self.critics.load_state_dict(data["critics"])
         for optimiser, state in zip(self.optimisers, data["optimisers"], strict=True):
             optimiser.load_state_dict(state)
-        self.updates = data["updates"]
 
 
 # ------------------------------------------------------------------------------------------ run

@@ -30,8 +30,8 @@ from agents.ppo import PolicyAgent, header, make_nets, read_checkpoint
 from agents.role_agent import net_names
 from ddz_env.errors import DdzError
 from train.actors import Actors
+from train.averaged import begin_from
 from train.common import RunSettings
-from train.learner import begin_from
 from train.rewards import by_points
 from train.run import Run, run_here
 from train.share import play_share
@@ -235,7 +235,7 @@ class Learner:
             load_policy(net, self.algorithm.get_weights([name])[name])
 
     def begin_from(self, data: dict[str, Any]) -> None:
-        """Begin with a checkpoint's averaged weights: `learner.begin_from`.
+        """Begin with a checkpoint's averaged weights: `averaged.begin_from`.
 
         Raises:
             AgentError: networks that do not fit.
