@@ -120,6 +120,20 @@ class Table:
 
     # ------------------------------------------------------------------------------------ deals
 
+    def rekey(self, key: int) -> None:
+        """Deal the next deal, and those after it, from another key.
+
+        Keys of finished deals are public, in replays; those that follow along a table's own can be
+        computed from them.
+
+        Args:
+            key: of the next deal, 0 .. 2**63 - 1.
+
+        Raises:
+            DdzError: no such key.
+        """
+        self._key = check_seed(key)
+
     def _next_first(self) -> int | None:
         """Who calls first in the next deal; None where that is drawn with the deal."""
         if self.rules.first_caller != "rotates" or self.game is None:

@@ -19,7 +19,7 @@ from ddz_env.replay import read_lines, read_replays
 from ddz_env.rules import RuleSet
 from eval.cli import check_folder, guarded, replacing
 from eval.replay_deal import kept
-from eval.replay_page import GENERATOR, page
+from eval.replay_page import GENERATOR, page, page_data
 from eval.replay_text import show_deal
 from eval.replay_values import NONE, SHIPPED, load_valuer, values
 
@@ -98,9 +98,9 @@ def write_page(command: Command, console: Console) -> None:
         agent = valuers.of(game.rules)
         shown.append((kept(game, agents), None if agent is None else values(game, agent)))
     name = command.agent or SHIPPED
-    text = page(shown, name, command.lang, command.file.name, command.number or 1, n)
+    data = page_data(shown, name, command.lang, command.file.name, command.number or 1, n)
     with replacing(out) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(page(data), encoding="utf-8")
     of = f" of {n}" if len(shown) < n else ""
     console.print(f"page {out}: {len(shown)}{of} deals", highlight=False, soft_wrap=True)
 

@@ -56,35 +56,27 @@ def page_script() -> str:
     return "\n" + (Path(__file__).parent / "replay.js").read_text(encoding="utf-8")
 
 
-def page(
-    shown: Sequence[tuple[Deal, list[Value | None] | None]],
-    agent: str,
-    lang: str,
-    file: str,
-    first: int,
-    total: int,
-) -> str:
-    """The whole page; arguments as of `page_data`."""
-    data = json.dumps(
-        page_data(shown, agent, lang, file, first, total), ensure_ascii=False, separators=(",", ":")
-    ).replace("<", "\\u003c")  # names in a file can't end the script
+def page(data: dict[str, Any]) -> str:
+    """The whole page of what `page_data` gives."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = text.replace("<", "\\u003c")  # names in a file can't end the script
     style = (Path(__file__).parent / "replay.css").read_text(encoding="utf-8")
     return f"""<!doctype html>
-<html lang="{lang}">
+<html lang="{data["lang"]}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="{GENERATOR}">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <link rel="icon" href="data:,">
-<title>{escape(file)}</title>
+<title>{escape(data["file"])}</title>
 <style>
 {style}</style>
 </head>
 <body>
 <noscript>This page draws its deals with a script of its own, which is switched off here.</noscript>
 <div id="app"></div>
-<script type="application/json" id="data">{data}</script>
+<script type="application/json" id="data">{text}</script>
 <script>{page_script()}</script>
 </body>
 </html>

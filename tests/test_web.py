@@ -1,12 +1,14 @@
 """The server of `eval/play.py --web`: what a client is told, what it may do, what it may not."""
 
+import json
 import random
 import re
+import threading
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
 from test_leaks import places, swap_hands, swap_places
-from web_person import Person, check_heard, housed
+from web_person import Person, check_heard
 
 from ddz_env import PRESETS
 from ddz_env.bots import make_bot
@@ -18,22 +20,6 @@ from eval.web.payload import state_json
 from eval.web.sessions import BrowserSession
 
 ROOMS = list(PRESETS)
-
-
-@pytest.fixture
-def served():
-    with housed() as both:
-        yield both
-
-
-@pytest.fixture
-def house(served):
-    return served[0]
-
-
-@pytest.fixture
-def client(served):
-    return served[1]
 
 
 # ----------------------------------------------------------------------------------- whole deals
@@ -219,7 +205,7 @@ def test_keys_of_deals_do_not_follow_from_each_other():
         session.begin()
     table = Table("play_only", seed=0)
     table.deal()
-    table._key = keys[0]
+    table.rekey(keys[0])
     assert len(set(keys)) == 3 and keys_of(None, 1)() != keys_of(None, 1)()
     assert keys == [key for key, _ in zip(iter(keys_of(1, 1), None), range(3), strict=False)]
 
@@ -229,6 +215,34 @@ def test_what_a_client_received(client, room):
     with Person(client, seed=1, rules=room) as person:
         person.play()
         assert check_heard(person) > 3
+
+
+class Slow:
+    """An agent that thinks until it is told to choose."""
+
+    def __init__(self, agent):
+        self.agent, self.begun, self.go_on = agent, threading.Event(), threading.Event()
+
+    def act(self, views, legal):
+        self.begun.set()
+        assert self.go_on.wait(30)
+        return self.agent.act(views, legal)
+
+
+def test_who_comes_while_others_think_sees_what_they_chose(client, house):
+    """Never a table in the middle of it."""
+    with Person(client, rules="play_only", seat="0") as one:
+        slow = Slow(make_bot("greedy"))
+        session = house.find(one.token).session
+        session.players[1] = session.players[2] = slow
+        line = one.ask("hint", "hint")["hints"][0]["play"]
+        one.socket.send_json({"type": "answer", "n": one.state["n"], "line": line})
+        assert slow.begun.wait(30)
+        with client.websocket_connect("ws://127.0.0.1/ws") as other:
+            other.send_json({"token": one.token})
+            threading.Timer(0.5, slow.go_on.set).start()
+            first = json.loads(other.receive_text())
+        assert first["type"] == "state" and first["n"] == one.state["n"] + 1
 
 
 def test_two_tables_keep_apart(client):

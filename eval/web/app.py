@@ -159,7 +159,7 @@ class Server:
             return
         writer = asyncio.create_task(_write(socket, queue, table))
         try:
-            queue.put_nowait(table.state())
+            queue.put_nowait(await table.handle({"type": "state"}))
             await _read(socket, queue, table)
         finally:
             table.listeners.discard(queue)

@@ -3,7 +3,7 @@
 from agents.base import AgentError
 from ddz_env.game import Game
 from eval.replay_deal import kept
-from eval.replay_page import page, page_script
+from eval.replay_page import page, page_data, page_script
 from eval.replay_values import SHIPPED, load_valuer, values
 
 
@@ -22,4 +22,5 @@ def replay_page(game: Game, names: list[str], lang: str, number: int) -> tuple[s
     except AgentError:
         said = None
     shown = [(kept(game, names), said)]
-    return page(shown, SHIPPED, lang, f"{game.rules.name} {number}", 1, 1), page_script()
+    data = page_data(shown, SHIPPED, lang, f"{game.rules.name} {number}", 1, 1)
+    return page(data), page_script()

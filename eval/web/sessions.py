@@ -43,7 +43,7 @@ class BrowserSession(Session):
     def begin(self) -> None:
         """Deal, from a key of its own."""
         self.frames = []
-        self.table._key = self._keys()
+        self.table.rekey(self._keys())
         super().begin()
 
     def answer(self, line: str) -> Reply:
