@@ -6,4 +6,34 @@ fast.
 
 import os
 
+import pytest
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture
+def served():
+    """A server of tables in this process: its house, and a client of it."""
+    from web_person import housed  # imports the server
+
+    with housed() as both:
+        yield both
+
+
+@pytest.fixture
+def house(served):
+    return served[0]
+
+
+@pytest.fixture
+def client(served):
+    return served[1]
+
+
+@pytest.fixture
+def inline():
+    """Runs `train/selfplay.py` in this process."""
+    from training_runs import command  # imports torch
+
+    with command() as run:
+        yield run

@@ -1,15 +1,14 @@
 """Behaviour cloning: what is learned from, that it is learned, runs that stop and go on."""
 
 import json
-import signal
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from io import StringIO
 
 import numpy as np
 import pytest
 import torch
 from kept_games import choose, played, write
-from training_runs import end_all, finish, start, wait_for
+from training_runs import command, end_all, finish, start, wait_for
 
 import agents
 from agents.dmc_net import NetConfig
@@ -42,23 +41,6 @@ def games():
 def file(games, tmp_path_factory):
     """What greedy chose at all seats."""
     return write(tmp_path_factory.mktemp("kept") / "greedy.jsonl", games, NAMES)
-
-
-@contextmanager
-def command():
-    """Runs the command in this process, which saves the imports; undoes what it sets."""
-    threads, handler = torch.get_num_threads(), signal.getsignal(signal.SIGTERM)
-    torch.set_num_threads(1)
-    yield lambda *words: selfplay.main(list(map(str, words)))
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(False)
-    signal.signal(signal.SIGTERM, handler)
-
-
-@pytest.fixture
-def inline():
-    with command() as run:
-        yield run
 
 
 def settings(tmp_path, *files, rooms=("play_only",)):

@@ -384,15 +384,6 @@ def same_bits(one, other):
     return all(torch.equal(mine[key], its[key]) for key in mine)
 
 
-@pytest.fixture
-def inline():
-    """Runs the command with its one worker in this process."""
-    handler = signal.getsignal(signal.SIGTERM)
-    yield lambda *words: selfplay.main(list(map(str, words)))
-    torch.use_deterministic_algorithms(False)
-    signal.signal(signal.SIGTERM, handler)
-
-
 def test_equal_seeds_give_equal_bits(inline, tmp_path):
     """To a run's end, with the league; another seed gives other bits; the agent plays."""
     line = ["--deterministic", "--updates", 3, "--ppo.workers", 1, *TINY]

@@ -92,18 +92,6 @@ def test_a_run_to_its_end(finished):
     assert "Traceback" not in text and "Warning" not in text
 
 
-@pytest.fixture
-def inline():
-    """Runs the command with its one worker in this process, which saves the imports."""
-
-    threads, handler = torch.get_num_threads(), signal.getsignal(signal.SIGTERM)
-    torch.set_num_threads(1)
-    yield lambda *words: selfplay.main(list(map(str, words)))
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(False)
-    signal.signal(signal.SIGTERM, handler)
-
-
 def test_equal_seeds_give_equal_bits(finished, inline, tmp_path):
     """Here as in another process; another seed gives other bits."""
     out, _ = finished

@@ -6,26 +6,10 @@ import socket
 
 import pytest
 from starlette.websockets import WebSocketDisconnect
-from web_person import Person, housed
+from web_person import Person
 
 from eval import play
 from eval.web.limits import Bucket
-
-
-@pytest.fixture
-def served():
-    with housed() as both:
-        yield both
-
-
-@pytest.fixture
-def house(served):
-    return served[0]
-
-
-@pytest.fixture
-def client(served):
-    return served[1]
 
 
 def test_requests_that_can_not_be_used(client, house):

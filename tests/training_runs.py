@@ -5,7 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
+
+import torch
+
+from train import selfplay
 
 ROOT = Path(__file__).parent.parent
 TINY = [
@@ -93,3 +98,14 @@ def alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+@contextmanager
+def command():
+    """Runs the command in this process, which saves the imports; undoes what it sets."""
+    threads, handler = torch.get_num_threads(), signal.getsignal(signal.SIGTERM)
+    torch.set_num_threads(1)
+    yield lambda *words: selfplay.main(list(map(str, words)))
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(False)
+    signal.signal(signal.SIGTERM, handler)
