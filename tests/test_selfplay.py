@@ -1,5 +1,6 @@
 """The training command: whole tiny runs, what stops them, and arguments that can't be used."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -8,7 +9,7 @@ import sys
 
 import pytest
 import torch
-from checkpoints import save_fresh
+from checkpoints import TINY_NET, save_fresh
 from tables import positions
 from training_runs import LONG, ROOT, TINY, alive, end_all, finish, start, wait_for, workers_of
 
@@ -319,6 +320,19 @@ def test_weights_of_another_schema_to_begin_with(tmp_path, capsys):
     line = capsys.readouterr().err
     assert line.count("\n") == 1 and "ddz-obs-v0" in line and "ddz-obs-v1" in line
     assert [p.name for p in tmp_path.iterdir()] == ["old.pt"]
+
+
+@pytest.mark.parametrize(
+    "net", [{"hidden": 1024}, {"state": 999}, {"head": 999}, {"joint": True}, {"history": False}]
+)
+def test_networks_that_can_not_be_begun_with(net, tmp_path, capsys):
+    """Larger ones, and such that read something else: nothing is written."""
+    path = save_fresh(tmp_path / "other.pt", net=dataclasses.replace(TINY_NET, **net))
+    assert selfplay.main(["--init-from", str(path), "--out", str(tmp_path / "run")]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1
+    assert shown.err.startswith("selfplay: --init-from: networks of sizes")
+    assert [p.name for p in tmp_path.iterdir()] == ["other.pt"]
 
 
 def test_resume_needs_a_folder(tmp_path, capsys, monkeypatch):

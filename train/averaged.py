@@ -1,10 +1,9 @@
 """Networks that learn and their average, which plays: what the learners of all trainers share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -24,6 +23,26 @@ def grown(name: str, small: Tensor, fresh: Tensor) -> Tensor:
         out[: small.shape[0], small.shape[1] :] = 0.0
     out[tuple(slice(0, n) for n in small.shape)] = small
     return out
+
+
+def check_sizes(found: Mapping[str, Any], net: NetConfig) -> None:
+    """Check that networks can begin as others.
+
+    Args:
+        found: sizes of the others, as a checkpoint has them.
+        net: sizes of the networks.
+
+    Raises:
+        AgentError: the others are larger, or read what these do not, or the reverse.
+    """
+    theirs, own, sizes = asdict(NetConfig()) | dict(found), asdict(net), ("hidden", "state", "head")
+    larger = any(theirs[key] > own[key] for key in sizes)
+    other = any(theirs[key] != own[key] for key in theirs if key not in sizes)
+    if larger or other:
+        raise AgentError(
+            f"--init-from: networks of sizes {theirs}; give the same to the run's net options, or"
+            " larger hidden, state and head"
+        )
 
 
 @torch.no_grad()
@@ -56,18 +75,12 @@ def begin_from(
         net: sizes of `nets`.
 
     Raises:
-        AgentError: larger networks, or such with facts for such without and the reverse.
+        AgentError: networks that these can't begin as: `check_sizes`.
     """
     state = unpacked(data["average"])
     own = nets.state_dict()
     shared = sorted(set(state) & set(own))
-    larger = any((np.array(state[k].shape) > own[k].shape).any() for k in shared)
-    kinds = asdict(NetConfig()) | data["net"]
-    other = any(kinds[k] != asdict(net)[k] for k in kinds if k not in ("hidden", "state", "head"))
-    if larger or other or not shared:
-        raise AgentError(
-            f"--init-from: networks of sizes {data['net']}; give the same --dmc.net, or larger"
-        )
+    check_sizes(data["net"], net)
     own |= {name: grown(name, state[name], own[name]) for name in shared}
     nets.load_state_dict(own)
     average.load_state_dict(own)

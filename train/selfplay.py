@@ -26,6 +26,7 @@ from ddz_env.vector import check_seed
 from eval.cli import check_folder, save_json
 from train import bc, dmc, ppo, rllib
 from train.actors import ActorDied
+from train.averaged import check_sizes
 from train.bc import BCConfig
 from train.common import RunSettings
 from train.learner import DMCConfig
@@ -254,7 +255,8 @@ def check(command: Command) -> tuple[RunSettings, Any]:
     if command.init_from is not None:
         if command.resume:
             raise DdzError("--init-from: a resumed run goes on with its own weights; leave it out")
-        TRAINERS[command.algo].read_checkpoint(command.init_from)
+        data = TRAINERS[command.algo].read_checkpoint(command.init_from)
+        check_sizes(data["net"], command.config.net)
     replays, device = check_replays(command), check_device(command.device)
     rooms = check_rooms(command.rules, command.set)
     for room in rooms:
