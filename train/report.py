@@ -159,6 +159,7 @@ class Report:
         lines = (
             f"\nresults {settings.out / 'summary.json'}, curve {picture}",
             "next:",
+            f"  python eval/play.py {self.agent}:{last} --rules {rules}",
             f"  python eval/tournament.py {self.agent}:{last} greedy rlcard_rule --rules {rules}",
             f"  tensorboard --logdir {settings.out.parent}",
         )
