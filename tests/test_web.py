@@ -214,7 +214,7 @@ def test_keys_of_deals_do_not_follow_from_each_other():
 def test_what_a_client_received(client, room):
     with Person(client, seed=1, rules=room) as person:
         person.play()
-        assert check_heard(person) > 3
+        assert check_heard(person) >= person.decided > 0
 
 
 class Slow:

@@ -14,7 +14,7 @@ from eval.web.house import House
 @contextmanager
 def housed():
     """A house of tables, and a client of its server."""
-    house = House(Command(("greedy",), helper="greedy"))
+    house = House(Command(("greedy",), helper="greedy", seed=1))
     with TestClient(make_app(house), base_url="http://127.0.0.1") as client:
         yield house, client
     house.stop()
@@ -27,7 +27,7 @@ class Person:
         answer = client.post("/api/tables", json={"next": "greedy", **wish})
         assert answer.status_code == 201, answer.text
         self.client, self.token, self.rng = client, answer.json()["token"], random.Random(seed)
-        self.heard = []
+        self.heard, self.decided = [], 0
 
     def __enter__(self):
         self.context = self.client.websocket_connect("ws://127.0.0.1/ws")
@@ -64,6 +64,7 @@ class Person:
             line = self.ask("hint", "hint")["hints"][0]["play"]
             told = self.ask("answer", "told", line=line)
         assert told["kind"] != "refused", (told, prompt)
+        self.decided += 1
 
     def play(self):
         """To the end of the deal."""
