@@ -144,8 +144,12 @@ class Table:
     def _begin(self, cards: Any = None) -> Game:
         """Deal; who has the beans may double."""
         game = Game(self.rules, self._key, self._next_first(), cards)
-        self._first = int(game.state["first"])
         self._key = int(next_seed(np.uint64(self._key)))
+        return self._started(game)
+
+    def _started(self, game: Game) -> Game:
+        """A new game becomes the table's next deal."""
+        self._first = int(game.state["first"])
         self.deals += 1
         game.state["deal"] = self.deals
         enough = [beans > self.room.double_threshold for beans in self.beans]
@@ -169,6 +173,28 @@ class Table:
         if self.running:
             raise IllegalActionError(f"deal: deal {self.deals} is not over yet")
         game = self._begin(cards)
+        self.run_auto()
+        return game
+
+    def again(self) -> Game:
+        """Deal the last deal once more, everybody one seat further: duplicate (复式) at one table.
+
+        What seat 0 has (beans, points, ledger, auto-play) is seat 1's then, and so on; hands, the
+        seat that calls first and the cards of redeals are those of the first time.
+
+        Raises:
+            IllegalActionError: a deal is running, or none has been dealt.
+        """
+        if self.game is None or self.running:
+            what = "none has been dealt" if self.game is None else f"deal {self.deals} is not over"
+            raise IllegalActionError(f"again: {what}")
+        last = self._unfled or self.game
+        game = Game(self.rules, int(last.state["seed"]), self._first, last.given)
+        for values in (self.beans, self.winnings, self.autos, self._start, self._quarters):
+            values.insert(0, values.pop())
+        moved = {0: 1, 1: 2, 2: 0}
+        self.ledger = [e._replace(who=moved.get(e.who, e.who)) for e in self.ledger]
+        self._started(game)
         self.run_auto()
         return game
 

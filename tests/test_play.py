@@ -231,7 +231,7 @@ def test_take_back(rules):
 
 def test_a_deal_that_was_taken_back_is_kept_once_and_as_it_was_played_then():
     kept = []
-    session = sit(seed=1, deals=1, keep=kept.append)
+    session = sit(seed=1, deals=1, keep=lambda game, seat: kept.append(game))
     while session.prompt.kind == "cards":
         session.answer("p" if session.game.legal()[0] == "pass" else session.game.legal()[0])
     first = session.game.to_bytes()
@@ -242,6 +242,48 @@ def test_a_deal_that_was_taken_back_is_kept_once_and_as_it_was_played_then():
     assert not kept and session.game.to_bytes() != first
     session.answer("")
     assert session.done and [game.to_bytes() for game in kept] == [session.game.to_bytes()]
+
+
+def test_the_same_deal_again_from_the_next_seat():
+    """Hands stay where they are, people go on with all they have; other cards after that."""
+    kept, bots = [], [make_bot("greedy"), make_bot("rlcard_rule")]
+    session = Session(
+        Table("happy", seed=3), 2, bots, ["one", "two"],
+        adviser=("greedy", adviser_of(make_bot("greedy"))),
+        keep=lambda game, seat: kept.append((game.to_bytes(), seat)),
+    )  # fmt: skip
+    session.begin()
+    dealt, asked = session.game.clone(), session.answer("r")
+    assert asked.kind == "refused" and "not over" in asked.lines[0]
+    for seat in (2, 0, 1):
+        assert session.seat == seat
+        assert session.names == {seat: "", (seat + 1) % 3: "one", (seat + 2) % 3: "two"}
+        assert session.players == {(seat + 1) % 3: bots[0], (seat + 2) % 3: bots[1]}
+        assert session.game.state["seed"] == dealt.state["seed"]
+        session.end_of_input()
+        session.done, session.players = (
+            False,
+            {k: v for k, v in session.players.items() if k != seat},
+        )
+        mine = session.table.beans[seat], session.table.points[seat]
+        assert session.prompt.kind == "next" and ", r:" in session.prompt.text
+        assert session.answer("r").kind == "moved"
+        assert (session.table.beans[session.seat], session.table.points[session.seat]) == mine
+    assert len(kept) == 6 and [seat for _, seat in kept[::2]] == [2, 0, 1]
+    session.end_of_input()
+    session.done = False
+    session.answer("")
+    assert session.game.state["seed"] != dealt.state["seed"]
+
+
+def test_the_same_deal_again_is_one_more_deal():
+    session = sit(seed=1, deals=2)
+    session._auto()
+    del session.players[0]
+    assert session.answer("再来").kind == "moved" and session.seat == 1
+    session._auto()
+    assert session.played == 2 and ", r:" not in session.prompt.text
+    assert session.answer("r").lines == ("'r': expected Enter, u or q",)
 
 
 # ----------------------------------------------------------------------------------------- hints
@@ -291,7 +333,7 @@ def test_leaving_between_deals():
 @pytest.mark.parametrize("rules", ["play_only", "happy", "laidou"])
 def test_escape(rules):
     kept = []
-    session = sit(rules, seed=1, keep=kept.append)
+    session = sit(rules, seed=1, keep=lambda game, seat: kept.append(game))
     session.answer("quit")
     line = next(text for text in session.prompt.head if "escape" in text)
     points, beans = map(int, re.search(r"pay (\d+) points, (\d+) beans", line).groups())
@@ -305,7 +347,7 @@ def test_escape(rules):
 
 def test_auto_play_finishes_the_deal():
     kept = []
-    session = sit(seed=1, keep=kept.append)
+    session = sit(seed=1, keep=lambda game, seat: kept.append(game))
     session.answer("q")
     session.answer("2" if "stay" in session.prompt.head[1] else "3")
     assert session.done and session.game.over and len(kept) == 1

@@ -72,6 +72,52 @@ def test_a_seed_is_a_course_of_deals():
     assert len({str(Table("happy", seed=s).deal().hands) for s in range(30)}) == 30
 
 
+@pytest.mark.parametrize("room", PRESETS)
+def test_the_same_deal_again(room):
+    """Three times around: the same game from the same choices; what a seat has moves along."""
+    table = Table(room, Room(fee=3), seed=4)
+    table.play([BOTS["greedy"]] * 3)
+    for _ in range(3):
+        first, beans = table.game.clone(), list(table.beans)
+        points, ledger = table.points, [e for e in table.ledger if e.who in (0, 1, 2)]
+        game = table.again()
+        assert table.beans == [beans[2], *beans[:2]] and table.deals == game.state["deal"]
+        assert table.points == [points[2], *points[:2]]
+        moved = [((e.who + 1) % 3, e.amount) for e in ledger]
+        assert [(e.who, e.amount) for e in table.ledger if e.who in (0, 1, 2)] == moved
+        assert Table.from_json(table.to_json()).to_json() == table.to_json()
+        table.play([BOTS["greedy"]] * 3)
+        assert table.game.history == first.history and table.game.scores == first.scores
+
+
+def test_again_takes_a_given_deal_and_redeals_along():
+    cards = np.repeat(np.arange(13, dtype=np.uint8), 4)
+    cards = np.concatenate([cards, [13, 14]]).astype(np.uint8)
+    table = Table("qq_classic", PLENTY, seed=2)
+    table.deal(cards)
+    hands, first = table.game.hands, table.game.seat
+    for _ in range(3):
+        table.step("pass")
+    anew = table.game.hands
+    table.play([BOTS["greedy"]] * 3)
+    table.again()
+    assert table.game.hands == hands and table.game.seat == first
+    for _ in range(3):
+        table.step("pass")
+    assert table.game.hands == anew
+
+
+def test_again_needs_a_deal_that_is_over():
+    table = Table("happy")
+    with pytest.raises(IllegalActionError, match="again: none has been dealt"):
+        table.again()
+    table.deal()
+    before = table.to_json()
+    with pytest.raises(IllegalActionError, match="again: deal 1 is not over"):
+        table.again()
+    assert table.to_json() == before
+
+
 # --------------------------------------------------------------------------------- first caller
 
 

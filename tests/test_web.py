@@ -245,6 +245,46 @@ def test_who_comes_while_others_think_sees_what_they_chose(client, house):
         assert first["type"] == "state" and first["n"] == one.state["n"] + 1
 
 
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_connection_cut_at_every_decision(client, room):
+    """Between decisions, and after an answer was sent: it is done once, however often it is sent."""
+    person, state, phases = Person(client, seed=2, rules=room), None, set()
+    while len(phases) < 2 and not (room == "play_only" and phases):
+        while state is None or not state["over"]:
+            with person:
+                assert state is None or person.state | {"frames": []} == state
+                phases.add(person.state["phase"])
+                answer = {"type": "answer", "n": person.state["n"], "line": person.choice()}
+                person.socket.send_json(answer)
+            with person:
+                assert person.state["n"] - answer["n"] in (0, 1)
+                person.socket.send_json(answer)  # once more
+                while person.hear("state")["n"] == answer["n"]:
+                    pass
+                state = person.state | {"frames": []}
+                assert state["n"] == answer["n"] + 1
+        with person:
+            person.ask("next", "told")
+            state = person.state | {"frames": []}
+    assert "play" in phases
+
+
+def test_the_same_deal_again(client):
+    with Person(client, rules="play_only", seat="0") as person:
+        scores = [one["points"] for one in person.play()["players"]]
+        assert person.ask("again", "told")["kind"] == "moved" and person.state["you"] == 1
+        points = [one["points"] for one in person.state["players"]]
+        assert points == [scores[2], *scores[:2]]
+        assert person.state["landlord"] == 0 and person.state["deal"] == 2
+        told = person.ask("again", "told")
+        assert (told["kind"], told["lines"]) == ("refused", ["again: the deal is not over"])
+        names = [one["name"] for one in person.state["players"]]
+        assert names[1] == "" and person.state["ledger"][0]["deal"] == 1
+        assert all(one["hand"] is None or seat == 1
+                   for seat, one in enumerate(person.state["players"]))  # fmt: skip
+        assert person.play()["over"]
+
+
 def test_two_tables_keep_apart(client):
     with Person(client, rules="play_only", seat="0") as one:
         with Person(client, rules="play_only", seat="0") as two:

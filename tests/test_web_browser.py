@@ -6,6 +6,9 @@ import pytest
 from web_server import served
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+)
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium here")
 READY = "#ask[aria-busy=false] :is(#hint, #next, .main button):enabled"
@@ -123,9 +126,10 @@ def test_a_deal_by_clicks(page, room, lang):
     page.wait_for_selector(".hand .card, .main button")
 
 
-def test_a_deal_by_keyboard_alone(page):
+@pytest.mark.parametrize("room", ["play_only", "happy", "happy_laizi"])
+def test_a_deal_by_keyboard_alone(page, room):
     """The hint's cards by the letters of their ranks; choices by their keys."""
-    sit_down(page, "happy")
+    sit_down(page, room)
     for _ in range(80):
         asked = settled(page)
         if asked == "next":
@@ -146,10 +150,58 @@ def test_a_deal_by_keyboard_alone(page):
             else:
                 page.keyboard.press("p")
         else:
-            page.keyboard.press("n")
+            page.keyboard.press(page.get_attribute(".main button >> nth=0", "aria-keyshortcuts"))
     assert page.text_content(".result strong") in ("You win", "You lose")
-    page.keyboard.press("Enter")
-    page.wait_for_selector(READY)
+    page.keyboard.press("r")
+    page.wait_for_selector(".strip:has-text('deal 2')")
+    assert settled(page) in ("play", "")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_what_axe_finds(browser, address, theme, width):
+    """No fault of any rule, at every kind of view: lobby, questions, play, the end, replay."""
+    context = browser.new_context(viewport={"width": width, "height": 844}, bypass_csp=True)
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("#start")
+    page.select_option("#theme", theme)
+
+    def check(where, view):
+        found = axe.Axe().run(view).response["violations"]
+        told = [(one["id"], one["impact"], one["nodes"][0]["html"][:150]) for one in found]
+        assert told == [], where
+
+    check("lobby", page)
+    sit_down(page, "happy_laizi")
+    seen = set()
+    for _ in range(80):
+        asked = settled(page)
+        if asked not in seen:
+            check(asked or "question", page)
+        seen.add(asked)
+        if asked == "next":
+            break
+        page.click("#hint")
+        page.wait_for_selector("#hints")
+        page.wait_for_selector(READY)
+        if asked == "play":
+            if page.locator("#hints button").count() > 1 and "hints" not in seen:
+                check("hints", page)
+                seen.add("hints")
+            page.click("#play" if page.query_selector("#play:enabled") else "#pass")
+        else:
+            page.click(".main button >> nth=0")
+    assert seen >= {"", "play", "next"}
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]")
+    check("keys", page)
+    page.click("dialog button")
+    with context.expect_page() as opened:
+        page.click("#replay")
+    opened.value.wait_for_selector("#slider")
+    check("replay", opened.value)
+    context.close()
 
 
 def test_the_hand_by_arrows_and_by_drawing(page):

@@ -53,16 +53,19 @@ class Person:
         self.socket.send_json({"type": kind, "n": self.state["n"], **fields})
         return self.hear(wanted)
 
-    def decide(self):
-        """One decision: what the helper would do, before the play anything."""
+    def choice(self):
+        """An answer: what the helper would do, before the play anything."""
         prompt = self.state["prompt"]
         if prompt["kind"] == "choice":
-            told = self.ask("answer", "told", line=self.rng.choice(prompt["options"])["value"])
-        elif prompt["kind"] == "which":
-            told = self.ask("answer", "told", line="1")
-        else:
-            line = self.ask("hint", "hint")["hints"][0]["play"]
-            told = self.ask("answer", "told", line=line)
+            return self.rng.choice(prompt["options"])["value"]
+        if prompt["kind"] == "which":
+            return "1"
+        return self.ask("hint", "hint")["hints"][0]["play"]
+
+    def decide(self):
+        """One decision."""
+        prompt = self.state["prompt"]
+        told = self.ask("answer", "told", line=self.choice())
         assert told["kind"] != "refused", (told, prompt)
         self.decided += 1
 

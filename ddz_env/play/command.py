@@ -90,18 +90,28 @@ def sit_down(
     if deals is not None:
         whole("--deals", deals, 1, MOST_DEALS)
     mine = pick_seat(seat, seed)
-    by_seat = {mine: HUMAN, (mine + 1) % 3: names[0], (mine + 2) % 3: names[1]}
     if replays is not None:
         check_replays(replays)
 
-    def keep(game: Game) -> None:
+    def keep(game: Game, place: int) -> None:
         if replays is not None:
-            write_replays(replays, [to_line(game, [by_seat[k] for k in range(3)])])
+            write_replays(replays, [to_line(game, seated(place, names))])
 
     table = Table(rules, room, seed)
     return Session(
         table, mine, players, names, adviser=adviser, lang=lang, deals=deals, keep=keep
     )  # fmt: skip
+
+
+def seated(seat: int, names: Sequence[str]) -> list[str]:
+    """Who sits at each seat, for replays.
+
+    Args:
+        seat: the person's.
+        names: of the seat after the person's and of the one before.
+    """
+    by_seat = {seat: HUMAN, (seat + 1) % 3: names[0], (seat + 2) % 3: names[1]}
+    return [by_seat[k] for k in range(3)]
 
 
 def play(session: Session, no_color: bool = False) -> int:

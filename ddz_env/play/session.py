@@ -41,6 +41,7 @@ HINTS = 8
 COMMANDS = {
     "?": "help", "help": "help", "帮助": "help",
     "h": "hint", "hint": "hint", "提示": "hint",
+    "r": "again", "again": "again", "再来": "again",
     "u": "back", "undo": "back", "悔棋": "back",
     "q": "leave", "quit": "leave", "exit": "leave", "离开": "leave", "退出": "leave",
 }  # fmt: skip
@@ -59,7 +60,8 @@ class Session:
         adviser: what stands behind hints, and its name.
         lang: `en` or `zh`.
         deals: how many are played, None until the person leaves.
-        keep: called with every deal that stays as it was played, once it can't be taken back.
+        keep: called with every deal that stays as it was played, once it can't be taken back, and
+            with the person's seat in it.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Session:
         adviser: tuple[str, Adviser],
         lang: str = "en",
         deals: int | None = None,
-        keep: Callable[[Game], None] | None = None,
+        keep: Callable[[Game, int], None] | None = None,
     ) -> None:
         self.table, self.seat, self.lang, self.deals = table, seat, lang, deals
         self.adviser_name, self._adviser = adviser
@@ -130,8 +132,7 @@ class Session:
         if self._leaving:
             return ask_leave(*self._escape_cost(), self._queen(), lang)
         if game.over:
-            last = self.deals is not None and self.played >= self.deals
-            return Prompt("next", say("ask_last" if last else "ask_next", lang))
+            return Prompt("next", say("ask_last" if self._last else "ask_next", lang))
         if self._which:
             return ask_which(self._which, lang)
         if game.phase == "play":
@@ -155,10 +156,20 @@ class Session:
 
     # ---------------------------------------------------------------------------------- answers
 
-    def begin(self) -> None:
-        """Deal, and let the others choose until the person is asked."""
+    def begin(self, again: bool = False) -> None:
+        """Deal, and let the others choose until the person is asked.
+
+        Args:
+            again: the last deal once more, everybody one seat further.
+        """
+        if again:
+            self.table.again()
+            self.seat = (self.seat + 1) % 3
+            self.players = {(seat + 1) % 3: player for seat, player in self.players.items()}
+            self.names = {(seat + 1) % 3: name for seat, name in self.names.items()}
+        else:
+            self.table.deal()
         self._snapshots, self._faulty, self.events = [], {}, []
-        self.table.deal()
         self._advance()
 
     def answer(self, line: str) -> Reply:
@@ -212,11 +223,27 @@ class Session:
         self.table, self.events = self._snapshots.pop()
         return Reply("moved", (say("taken_back", self.lang),))
 
+    def _again(self) -> Reply:
+        """The same deal once more, from the next seat."""
+        if not self.game.over:
+            return Reply("refused", (say("no_again", self.lang),))
+        if self._last:
+            return self._next("r")
+        self._store()
+        self.begin(again=True)
+        return Reply("moved")
+
+    @property
+    def _last(self) -> bool:
+        """Whether as many deals have been played as were to be."""
+        return self.deals is not None and self.played >= self.deals
+
     def _next(self, text: str) -> Reply:
         """Between deals."""
         if text:
-            return Reply("refused", (say("expected_next", self.lang, text=text),))
-        if self.deals is not None and self.played >= self.deals:
+            expected = "expected_last" if self._last else "expected_next"
+            return Reply("refused", (say(expected, self.lang, text=text),))
+        if self._last:
             self.shown_over = True
             self._close()
             return Reply("moved")
@@ -334,7 +361,7 @@ class Session:
         """Hand over a deal that can't be taken back any more."""
         game = self.table.game
         if self._keep is not None and game is not None and game.over:
-            self._keep(game)
+            self._keep(game, self.seat)
 
     # ------------------------------------------------------------------------------------ moves
 

@@ -13,7 +13,7 @@ from agents.base import Agent, AgentError
 from ddz_env.errors import DdzError
 from ddz_env.game import Game
 from ddz_env.money import Room
-from ddz_env.play.command import HUMAN, pick_seat
+from ddz_env.play.command import pick_seat, seated
 from ddz_env.replay import to_line, write_replays
 from ddz_env.rooms import load_rules
 from ddz_env.rules import PRESETS, RuleSet
@@ -218,18 +218,20 @@ class House:
                 adviser = find_helper(None, loader, names, players)
         keys = keys_of(command.seed, number)
         seat = pick_seat(wish.seat, keys())
-        by_seat = {seat: HUMAN, (seat + 1) % 3: names[0], (seat + 2) % 3: names[1]}
         table = Table(rules, Room(command.coefficient, command.fee, 0, command.beans), 0)
+
+        def keep(game: Game, place: int) -> None:
+            self._keep(game, seated(place, names))
+
         return BrowserSession(
             table, seat, players, names, adviser=adviser, lang=wish.lang, keys=keys,
-            open_hands=wish.open_hands, keep=lambda game: self._keep(game, by_seat),
+            open_hands=wish.open_hands, keep=keep,
         )  # fmt: skip
 
-    def _keep(self, game: Game, by_seat: dict[int, str]) -> None:
+    def _keep(self, game: Game, names: list[str]) -> None:
         """Add a finished deal to the command's file."""
         if self.command.replays is not None:
             with self._lock:
-                names = [by_seat[seat] for seat in range(3)]
                 write_replays(self.command.replays, [to_line(game, names)])
 
 

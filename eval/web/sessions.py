@@ -40,11 +40,12 @@ class BrowserSession(Session):
         opened = self.game.over or self.open_hands
         return look(self.game, None if opened else self.seat)
 
-    def begin(self) -> None:
-        """Deal, from a key of its own."""
+    def begin(self, again: bool = False) -> None:
+        """As `Session.begin`; a new deal has a key of its own."""
         self.frames = []
-        self.table.rekey(self._keys())
-        super().begin()
+        if not again:
+            self.table.rekey(self._keys())
+        super().begin(again)
 
     def answer(self, line: str) -> Reply:
         """As `Session.answer`; frames are those of this answer."""

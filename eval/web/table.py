@@ -21,7 +21,7 @@ GRACE = 4.0
 KEPT = 30
 """Finished deals of a table whose replays can be asked for."""
 MOST_LISTENERS = 4
-ANSWERS = {"answer": None, "next": "", "back": "u", "leave": "q"}
+ANSWERS = {"answer": None, "next": "", "again": "r", "back": "u", "leave": "q"}
 """Messages that are lines of the conversation: the line, None where the client gives it."""
 
 Message = dict[str, Any]
@@ -46,6 +46,7 @@ class WebTable:
         self._session: BrowserSession | None = None
         self._number, self._deadline = 0, 0.0
         self._timer: asyncio.Task[None] | None = None
+        self._asked: set[asyncio.Task[Message | None]] = set()
 
     @property
     def session(self) -> BrowserSession:
@@ -109,9 +110,18 @@ class WebTable:
     async def handle(self, message: Message) -> Message | None:
         """Do what a client asks; what it alone is told.
 
+        A client that leaves in the middle cancels its wait, not what it asked for: the thread that
+        decides would go on without the lock, and nobody would hear of what it did.
+
         Raises:
             DdzError: a message that can't be used; nothing has been changed.
         """
+        task = asyncio.create_task(self._handle(message))
+        self._asked.add(task)
+        task.add_done_callback(self._asked.discard)
+        return await asyncio.shield(task)
+
+    async def _handle(self, message: Message) -> Message | None:
         kind = text_of(message, "type")
         self.used = time.monotonic()
         session = self.session
@@ -163,8 +173,8 @@ class WebTable:
             if number != self._number:
                 return self.state()
             session = self.session
-            if kind == "next" and session.prompt.kind != "next":
-                raise DdzError("next: the deal is not over")
+            if kind in ("next", "again") and session.prompt.kind != "next":
+                raise DdzError(f"{kind}: the deal is not over")
             reply = await self._in_thread(lambda: session.answer(line))
             if reply.kind == "refused":
                 return {"type": "told", "kind": "refused", "lines": reply.lines}

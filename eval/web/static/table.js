@@ -156,6 +156,7 @@ export class TableView {
     if (prompt.kind === "cards") main.push(...this.#cardButtons(prompt));
     else if (prompt.kind === "next") {
       main.push(this.#button("next", say("nextdeal"), () => this.#answer({ type: "next" }), { key: "Enter", primary: true }),
+        this.#button("again", say("again"), () => this.#answer({ type: "again" }), { key: "R" }),
         el("a", { class: "button", id: "replay", href: `replay/${this.token}/${state.deal}`, target: "_blank", rel: "noopener" }, say("replay")));
     } else if (prompt.kind === "over") {
       main.push(this.#button("lobby", say("new"), this.onlobby, { primary: true }));
@@ -280,7 +281,7 @@ export class TableView {
     if (up === "H") return press("hint");
     if (up === "U") return press("back");
     const onHand = this.hand.box.contains(event.target) || event.target === document.body;
-    if (prompt.kind === "next") return key === "Enter" && onHand && press("next");
+    if (prompt.kind === "next") return up === "R" ? press("again") : key === "Enter" && onHand && press("next");
     if (prompt.kind === "cards") {
       if (key === "Enter") return onHand && press(prompt.mustPass && !this.hand.chosen.size ? "pass" : "play");
       if (key === "Escape") return press("clear");

@@ -39,7 +39,7 @@ const WORDS = {
   turned: ["turned up", "翻牌"], redeals: ["dealt anew {n}×", "重发 {n} 次"],
   play: ["Play", "出牌"], pass: ["Pass", "不要"], hint: ["Hint", "提示"], clear: ["Clear", "重选"],
   back: ["Take back", "悔棋"], autoplay: ["Auto-play", "托管"], leave: ["Leave", "离开"], help: ["Keys", "按键"],
-  nextdeal: ["Next deal", "下一局"], replay: ["Replay of this deal", "本局回放"],
+  nextdeal: ["Next deal", "下一局"], again: ["Same cards, next seat", "同一副牌, 换座位"], replay: ["Replay of this deal", "本局回放"],
   ask_lead: ["You lead", "轮到你先出"], ask_reply: ["Your turn: beat it or pass", "轮到你: 出牌或不要"],
   ask_pass: ["Nothing you hold beats it", "没有大过的牌"],
   lastplay: ["last", "上一手"], thinking: ["the others think ...", "对手思考中 ..."],
@@ -64,6 +64,7 @@ const KEYS = [
   ["Enter", ["play the selected cards; pass where nothing beats it; next deal", "出所选的牌; 没有大过的牌时不要; 下一局"]],
   ["P", ["pass", "不要"]], ["Esc", ["clear the selection", "重选"]],
   ["Y, N, 1, 2, 3 …", ["answers, as on the buttons", "回答, 见按钮"]],
+  ["R", ["after a deal: the same cards again, everybody one seat further", "一局之后: 同一副牌, 大家换到下一个座位再打"]],
   ["H", ["hint", "提示"]], ["U", ["take back", "悔棋"]], ["?", ["this page", "本页"]],
 ];
 
