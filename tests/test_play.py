@@ -246,7 +246,7 @@ def test_a_deal_that_was_taken_back_is_kept_once_and_as_it_was_played_then():
 
 def test_the_same_deal_again_from_the_next_seat():
     """Hands stay where they are, people go on with all they have; other cards after that."""
-    kept, bots = [], [make_bot("greedy"), make_bot("rlcard_rule")]
+    kept, bots = [], [make_bot("greedy"), make_bot("trustee")]
     session = Session(
         Table("happy", seed=3), 2, bots, ["one", "two"],
         adviser=("greedy", adviser_of(make_bot("greedy"))),
