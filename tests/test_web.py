@@ -247,7 +247,7 @@ def test_who_comes_while_others_think_sees_what_they_chose(client, house):
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_connection_cut_at_every_decision(client, room):
-    """Between decisions, and after an answer was sent: it is done once, however often it is sent."""
+    """Between decisions, and after an answer was sent: it is done once, sent twice."""
     person, state, phases = Person(client, seed=2, rules=room), None, set()
     while len(phases) < 2 and not (room == "play_only" and phases):
         while state is None or not state["over"]:
