@@ -1,7 +1,7 @@
 // The table's parts that only show: the strip, the seats, the result, the side.
 import { el, me } from "./dom.js";
 import { backSvg, row } from "./cards.js";
-import { cardsText, say, seatName, signed } from "./words.js";
+import { cardsText, exact, say, seatName, signed } from "./words.js";
 
 const PART_WORDS = { room: "roomfactor" };
 
@@ -77,7 +77,7 @@ function hints(found, state, onchoose) {
       ? el("button", { type: "button", class: "link", id: `hint-${i}`, onclick: () => onchoose(one) }, text(one)) : one.text),
     el("td", { class: "bar" }, one.chance === null ? say("would")
       : el("progress", { max: 1, value: one.chance, "aria-label": say("chance") })),
-    el("td", {}, percent(one.chance)), el("td", {}, one.points === null ? "" : signed(Number(one.points.toFixed(2))))));
+    el("td", {}, percent(one.chance)), el("td", {}, one.points === null ? "" : exact(one.points))));
   return el("section", { class: "panel hints", id: "hints" }, name, el("table", {},
     el("thead", {}, el("tr", {}, el("td", {}), el("td", {}), el("th", { scope: "col" }, say("chance")), el("th", { scope: "col" }, say("expected")))),
     el("tbody", {}, ...rows)));

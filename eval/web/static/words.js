@@ -77,4 +77,5 @@ export const seatName = (seat) => (me.lang === "zh" ? `玩家${seat}` : `player_
 // "789 10 JQ": a ten takes two digits, so it stands apart.
 export const cardsText = (text) => text.replace(/T/g, " 10 ").replace(/ +/g, " ").replace(/ ([+*])/g, "$1")
   .replace(/\+ /g, "+").trim().replace(/X/g, "☆").replace(/D/g, "★");
+export const exact = (n) => (n < 0 ? "−" : "+") + Math.abs(n).toFixed(2);
 export const signed = (n) => (n > 0 ? `+${n}` : n < 0 ? `−${Math.abs(n)}` : "0");
