@@ -211,7 +211,7 @@ function drawValues() {
     el("td", {}, percent(chance)), el("td", {}, signed(points.toFixed(2) * 1))));
   return el("section", { class: "values" }, head,
     el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, say("more").replace("{n}", value.legal)),
-      el("th", {}), el("th", {}, say("chance")), el("th", {}, say("points")))), el("tbody", {}, ...rows)));
+      el("td", {}), el("th", {}, say("chance")), el("th", {}, say("points")))), el("tbody", {}, ...rows)));
 }
 function goButton(i, ...content) {
   return el("li", {}, el("button", { type: "button", "data-step": i,

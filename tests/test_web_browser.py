@@ -161,7 +161,8 @@ def test_a_deal_by_keyboard_alone(page, room):
 @pytest.mark.parametrize("width", [1440, 390])
 def test_what_axe_finds(browser, address, theme, width):
     """No fault of any rule, at every kind of view: lobby, questions, play, the end, replay."""
-    context = browser.new_context(viewport={"width": width, "height": 844}, bypass_csp=True)
+    size = {"width": width, "height": 844}
+    context = browser.new_context(viewport=size, color_scheme=theme, bypass_csp=True)
     page = context.new_page()
     page.goto(address)
     page.wait_for_selector("#start")
