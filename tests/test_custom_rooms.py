@@ -1,9 +1,12 @@
 """Custom rooms: TOML files, settings, hashes, and every field that a user can turn."""
 
+import ast
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
+import ddz_env
 from ddz_env import PRESETS, Game, RuleError, load_rules
 from ddz_env.params import PARAMS
 from ddz_env.rooms import parse_settings, rules_from_dict, rules_hash, rules_to_dict
@@ -98,6 +101,18 @@ def test_every_field_counts_in_the_hash_and_survives_a_dictionary(room):
         assert rules_hash(other) != rules_hash(rules), field.name
         assert rules_from_dict(rules_to_dict(other)) == other
     assert changed > 30
+
+
+def test_every_field_is_used():
+    """By a name that the package reads somewhere, besides where rules are checked and described."""
+    package = Path(ddz_env.__file__).parent
+    read = {
+        node.attr
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+    assert {field.name for field in fields(PRESETS["happy"])} - read == set()
 
 
 def test_kernels_get_every_field_that_they_need():

@@ -21,6 +21,8 @@ PROGRAMS = sorted(
 )
 WITHOUT_OPTIONS = {"docs/generate.py": 0, "agents/onnx_agent.py": 2}
 """Programs without a parser, and how many words they take."""
+EXAMPLES = {"room.toml", "house.toml"}
+"""Files that a user writes."""
 OTHERS = {"--no-deps", "--lambda"}
 """Options of programs that are not ours, and none."""
 
@@ -119,6 +121,19 @@ def options():
 def test_options_in_the_text(page, options):
     text = page.read_text(encoding="utf-8")
     named = set(re.findall(r"(?<![\w-])--[a-z][\w.-]*[a-z]", text))
-    groups = {option[:dot.start()] for option in options for dot in re.finditer(r"\.", option)}
+    groups = {option[: dot.start()] for option in options for dot in re.finditer(r"\.", option)}
     unknown = named - options - groups - OTHERS
     assert not unknown, (page.name, unknown)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_files_in_the_text(page):
+    """Paths in code exist; a bare name is that of a file somewhere in the project."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    named = set(re.findall(r"`((?:[a-z_]+/)*[\w*]+\.(?:py|md|toml|ipynb))`", text)) - EXAMPLES
+    folders = ("agents", "ddz_env", "docs", "eval", "notebooks", "tests", "train")
+    files = {path.name for folder in folders for path in (ROOT / folder).rglob("*")}
+    files |= {path.name for path in ROOT.iterdir()}
+    for name in sorted(name for name in named if "NAME" not in name):
+        found = list(ROOT.glob(name)) if "/" in name or "*" in name else name in files
+        assert found, (page.name, name)

@@ -28,11 +28,6 @@ PATIENCE = 180
 STARTED = []
 
 
-def hear_ctrl_c():
-    """Undo what a shell does to its background jobs: they, and so these tests, ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def start(*words):
     """Start a run in a group of its own, as a shell does; its output goes to one pipe."""
     process = subprocess.Popen(
@@ -42,7 +37,6 @@ def start(*words):
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         start_new_session=True,
-        preexec_fn=hear_ctrl_c,
     )
     STARTED.append(process)
     return process
