@@ -118,8 +118,14 @@ class WebTable:
         """
         task = asyncio.create_task(self._handle(message))
         self._asked.add(task)
-        task.add_done_callback(self._asked.discard)
+        task.add_done_callback(self._done)
         return await asyncio.shield(task)
+
+    def _done(self, task: "asyncio.Task[Message | None]") -> None:
+        """A message has been dealt with; what was wrong with it is told to who waits, if any."""
+        self._asked.discard(task)
+        if not task.cancelled():
+            task.exception()
 
     async def _handle(self, message: Message) -> Message | None:
         kind = text_of(message, "type")
