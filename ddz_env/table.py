@@ -190,10 +190,19 @@ class Table:
             raise IllegalActionError(f"again: {what}")
         last = self._unfled or self.game
         game = Game(self.rules, int(last.state["seed"]), self._first, last.given)
-        for values in (self.beans, self.winnings, self.autos, self._start, self._quarters):
+        seats: list[list[Any]] = [
+            self.beans,
+            self.winnings,
+            self.autos,
+            self._start,
+            self._quarters,
+        ]
+        for values in seats:
             values.insert(0, values.pop())
-        moved = {0: 1, 1: 2, 2: 0}
-        self.ledger = [e._replace(who=moved.get(e.who, e.who)) for e in self.ledger]
+        self.ledger = [
+            entry if entry.who == HOUSE else entry._replace(who=(int(entry.who) + 1) % 3)
+            for entry in self.ledger
+        ]
         self._started(game)
         self.run_auto()
         return game
