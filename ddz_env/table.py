@@ -188,8 +188,7 @@ class Table:
         if self.game is None or self.running:
             what = "none has been dealt" if self.game is None else f"deal {self.deals} is not over"
             raise IllegalActionError(f"again: {what}")
-        last = self._unfled or self.game
-        game = Game(self.rules, int(last.state["seed"]), self._first, last.given)
+        game = Game(self.rules, int(self.game.state["seed"]), self._first, self.game.given)
         seats: list[list[Any]] = [
             self.beans,
             self.winnings,

@@ -107,6 +107,19 @@ def test_again_takes_a_given_deal_and_redeals_along():
     assert table.game.hands == anew
 
 
+def test_again_after_an_escape():
+    """The deal is played anew; the escape stays in the ledger, of who fled."""
+    table = Table("happy", seed=6)
+    hands = table.deal().hands
+    table.step(table.game.legal()[0])
+    table.escape(1)
+    paid = table.beans[1]
+    table.again()
+    assert table.running and table.game.hands == hands and table.beans[2] == paid
+    assert any(entry.who == 2 and entry.what == "escape" for entry in table.ledger)
+    assert Table.from_json(table.to_json()).to_json() == table.to_json()
+
+
 def test_again_needs_a_deal_that_is_over():
     table = Table("happy")
     with pytest.raises(IllegalActionError, match="again: none has been dealt"):

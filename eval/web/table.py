@@ -9,6 +9,7 @@ from typing import Any
 from ddz_env.checks import brief
 from ddz_env.errors import DdzError
 from ddz_env.game import Game
+from ddz_env.play.command import HUMAN
 from ddz_env.words import check_lang
 from eval.web.limits import text_of
 from eval.web.payload import state_json
@@ -194,7 +195,7 @@ class WebTable:
         self._number += 1
         session = self.session
         if session.prompt.kind == "next":  # ended by its plays: who fled leaves no replay
-            names = [session.names[seat] or "human" for seat in range(3)]
+            names = [session.names[seat] or HUMAN for seat in range(3)]
             self.ended[session.table.deals] = session.game.clone(), names
             for deal in list(self.ended)[:-KEPT]:
                 del self.ended[deal]
