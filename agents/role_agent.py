@@ -1,7 +1,7 @@
 """An agent of one network for each role, whatever they say of listed actions; no torch here."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -77,18 +77,32 @@ class RoleAgent(ABC):
     def choose(self, k: int, views: np.ndarray, inputs: Inputs) -> np.ndarray:
         """Network k chooses in some rows: places among all listed actions, `int64[B]`."""
 
-    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
-        """One id a row, `int64[B]`."""
-        choice = np.zeros(len(views), np.int64)
+    def batches(
+        self, views: np.ndarray, legal: Legal
+    ) -> Iterator[tuple[int, np.ndarray, Inputs | None]]:
+        """Rows by the network that decides, in pieces of bounded size.
+
+        Yields:
+            the network's number, the rows, what the network reads of them; None for the last where
+            there is no such network.
+        """
         net = net_of(views["phase"], views["seat"], views["landlord"])
         for k in np.unique(net):
             rows = np.flatnonzero(net == k)
             if k >= len(self.nets):
-                choice[rows] = self._greedy.act(views[rows], legal.take(rows))
+                yield int(k), rows, None
                 continue
             lists = legal.part(0, len(net)) if len(rows) == len(net) else legal.take(rows)
             for begin, end in pieces(lists.offsets):
                 part = rows[begin:end]
-                inputs = self.reader.read(views[part], lists.part(begin, end))
-                choice[part] = inputs.legal.ids[self.choose(int(k), views[part], inputs)]
+                yield int(k), part, self.reader.read(views[part], lists.part(begin, end))
+
+    def act(self, views: np.ndarray, legal: Legal) -> np.ndarray:
+        """One id a row, `int64[B]`."""
+        choice = np.zeros(len(views), np.int64)
+        for k, rows, inputs in self.batches(views, legal):
+            if inputs is None:
+                choice[rows] = self._greedy.act(views[rows], legal.take(rows))
+            else:
+                choice[rows] = inputs.legal.ids[self.choose(k, views[rows], inputs)]
         return choice

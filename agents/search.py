@@ -78,10 +78,16 @@ class Options:
     """Who plays out: planner, quick, greedy, or dmc, a trained agent (`search_net`)."""
     net: str = ""
     """Checkpoint or shipped weights of policy dmc; the room's shipped ones unless given."""
-    belief: float = 16.0
-    """With policy dmc: what the networks' chance of a choice counts, in deals."""
+    belief: float = 32.0
+    """With policy dmc: what the networks' word of a choice counts, in deals."""
     margin: float = 0.1
     """With policy dmc: how far behind the best choice one may look and be tried."""
+    rounds: int = 2
+    """With policy dmc: own plays after which the networks' word ends a playout; 0: never."""
+    blur: float = 0.03
+    """With policy dmc: the chance of winning that another's choice may cost him unnoticed."""
+    pool: int = 256
+    """With policy dmc: hidden hands drawn at a time, of which the likeliest are tried."""
     objective: str = "wp"
     """What is made large: wp, the chance to win, or score, the points of the deal."""
     top: int = 8
@@ -109,6 +115,7 @@ class Options:
             ("top", 1, 1000), ("exact", 0, 54), ("nodes", 1, 10**8), ("trust", 0.0, 10.0),
             ("most", 1, 1000), ("draws", 1, 1000), ("moves", 0, 1000), ("prior", 0.0, 100.0),
             ("z", 0.0, 100.0), ("belief", 0.0, 1e6), ("margin", 0.0, 1e6),
+            ("blur", 1e-3, 1e3), ("pool", 1, 10**6), ("rounds", 0, 100),
         ):  # fmt: skip
             value = getattr(self, name)
             if not low <= value <= high:

@@ -1,9 +1,16 @@
-"""`search:dmc`: the search with a trained agent, which names the choices and plays them out.
+"""`search:dmc`: the search with a trained agent, which names the choices and judges what comes.
 
 As in `search.py`, choices are tried on hidden hands that fit what the seat knows. Here the trained
-agent's networks say which choices are worth a try and how good they look beforehand, and all seats
-are played out by it, many games in a batch. The chance that the networks give a choice counts like
-`belief` deals, so that few playouts do not overturn what they know.
+agent's networks say
+
+- which choices are worth a try: those at most `margin` behind the best one;
+- which hidden hands are likely: those with which the agent would have chosen what the others
+  chose (`search_belief`);
+- how a deal goes on: all seats are played by the agent, many games in a batch, until the seat has
+  chosen a play `rounds` times; what its network says then ends the playout. That word varies far
+  less than how a deal ends.
+
+What the networks say of a choice beforehand counts like `belief` deals.
 """
 
 import time
@@ -12,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from agents.base import AgentError, load
-from agents.search import BATCH, Options, Search, Tally
+from agents.search import Options, Search
+from agents.search_belief import believed, fill_all
 from agents.value_agent import ValueAgent
 from ddz_env import core
 from ddz_env._jit import records
 from ddz_env.bots import decision_bits
 from ddz_env.catalogue import TABLES
 from ddz_env.engine import mix
-from ddz_env.hidden import fill_state
 from ddz_env.listed import Legal
 from ddz_env.params import Params
 from ddz_env.rules import RuleSet
@@ -27,7 +34,61 @@ from ddz_env.scoring import QUARTERS
 from ddz_env.state import STATE, Phase
 from ddz_env.view import VIEW, cut_views
 
-_OVER = int(Phase.OVER)
+WORLDS = 64
+"""Hidden deals that choices are tried on at a time, at most."""
+_OVER, _PLAY = int(Phase.OVER), int(Phase.PLAY)
+
+
+class Tried:
+    """The worth of choices on hidden deals that are not equally likely.
+
+    Args:
+        value: what the agent says of the choices, the best first.
+        belief: what that counts, in deals.
+        z: standard errors behind the best at which a choice is dropped.
+        unit: what a deal is about.
+    """
+
+    def __init__(self, value: np.ndarray, belief: float, z: float, unit: float = 1.0) -> None:
+        self._value, self._belief, self._z, self._unit = value, belief, z, unit
+        self._odds = np.zeros(0)
+        self._rows = np.zeros((0, len(value)))
+        self.alive = np.ones(len(value), np.bool_)
+
+    def add(self, odds: np.ndarray, worth: np.ndarray) -> None:
+        """Add deals: logarithms of how likely they are, and the worth of choices still in."""
+        rows = np.zeros((len(odds), len(self.alive)))
+        rows[:, self.alive] = worth
+        self._odds = np.concatenate([self._odds, odds])
+        self._rows = np.concatenate([self._rows, rows])
+
+    def _weights(self) -> tuple[np.ndarray, float]:
+        """Weights of the deals, of sum 1, and how many equally likely ones they are worth."""
+        weights = np.exp(self._odds - self._odds.max())
+        weights /= weights.sum()
+        return weights, 1 / float((weights**2).sum())
+
+    def _totals(self) -> np.ndarray:
+        weights, count = self._weights()
+        totals = count * (weights @ self._rows) + self._belief * self._value
+        return np.where(self.alive, totals, -np.inf)
+
+    def best(self) -> int:
+        """The choice that is ahead."""
+        return int(np.argmax(self._totals()))
+
+    def drop(self) -> bool:
+        """Drop those too far behind; whether one is left.
+
+        The variance counts as if one more deal had differed, since few may not differ by chance.
+        """
+        weights, count = self._weights()
+        totals, best = self._totals(), self.best()
+        behind = self._rows[:, [best]] - self._rows
+        spread = weights**2 @ (behind - weights @ behind) ** 2
+        error = np.sqrt(spread + (self._unit / count) ** 2)
+        self.alive &= (totals[best] - totals) / (count + self._belief) <= self._z * error
+        return int(self.alive.sum()) == 1
 
 
 class NetSearch(Search):
@@ -56,8 +117,7 @@ class NetSearch(Search):
         """A choice among two or more in phase play; `first` is the agent's own."""
         begin, o = time.perf_counter(), self.options
         values = self.agent.values(views, legal)
-        points = o.objective == "score"
-        value = values.points if points else values.chance
+        value = (values.points if o.objective == "score" else values.chance).astype(np.float64)
         if values.chance.max() >= 1.0:  # certain
             return first
         order = np.argsort(-value, kind="stable")[: o.top]
@@ -65,32 +125,32 @@ class NetSearch(Search):
         chosen = legal.ids[order]
         if len(chosen) == 1:
             return int(chosen[0])
-        scale = float(np.abs(value[order]).max()) if points else 1.0
-        tally = Tally(value[order] / scale, o.belief, o.z)
-        used = self._play_all(views[0], chosen, tally, scale, begin + o.time)
-        return self._settle(chosen, tally, used, begin)
+        unit = float(np.abs(value[order]).max()) if o.objective == "score" else 1.0
+        tried = Tried(value[order], o.belief, o.z, unit)
+        used = self._try_all(views[0], chosen, tried, begin + o.time)
+        self.decisions += 1
+        self.playouts += used
+        self.seconds += time.perf_counter() - begin
+        return int(chosen[tried.best()])
 
-    def _play_all(
-        self, view: Any, chosen: np.ndarray, tally: Tally, scale: float, end: float
-    ) -> int:
-        """Try choices on batches of hidden deals until the budget is used; the playouts."""
+    def _try_all(self, view: Any, chosen: np.ndarray, tried: "Tried", end: float) -> int:
+        """Try choices on hidden deals until one is left or the budget is used; the playouts."""
         o, used, params = self.options, 0, self._params(view)
         key = int(decision_bits(np.uint64(o.seed), view))
         while True:
-            worlds = self._imagine(view, mix(np.uint64((key + tally.n) % 2**64)), params)
-            alive = np.flatnonzero(tally.alive)
-            states = records(STATE, BATCH * len(alive))
-            for k in range(len(states)):
-                world = worlds[k // len(alive)]
-                fill_state(view, world, np.uint64(key), params, TABLES, states[k])
-            actions = np.tile(chosen[alive], BATCH).astype(np.int64)
+            draw = mix(np.uint64((key + used) % 2**64))
+            worlds, odds = believed(self.agent, view, draw, o.pool, o.most, o.blur, params)
+            alive = np.flatnonzero(tried.alive)
+            most = max(1, (o.playouts - used) // len(alive)) if o.playouts else WORLDS
+            worlds, odds = worlds[:most][:WORLDS], odds[:most][:WORLDS]
+            states = records(STATE, len(worlds) * len(alive))
+            fill_all(view, worlds, np.uint64(key), params, TABLES, states)
+            actions = np.tile(chosen[alive], len(worlds)).astype(np.int64)
             core.apply_rows(states, np.arange(len(states)), actions, params)
-            self._play_out(states, params)
-            worth = self._worth(states, int(view["seat"])) / scale
-            for row in worth.reshape(BATCH, len(alive)):
-                tally.next_row()[alive] = row
+            worth = self._play_out(states, int(view["seat"]), params)
+            tried.add(odds, worth.reshape(len(worlds), len(alive)))
             used += len(states)
-            if tally.drop() or self._spent(used, BATCH * int(tally.alive.sum()), end):
+            if tried.drop() or self._spent(used, int(tried.alive.sum()), end):
                 return used
 
     def _worth(self, states: np.ndarray, seat: int) -> np.ndarray:
@@ -101,13 +161,18 @@ class NetSearch(Search):
             np.float64
         )
 
-    def _play_out(self, states: np.ndarray, params: Params) -> None:
-        """Play games to their ends, all seats by the agent."""
-        buffer = None
+    def _play_out(self, states: np.ndarray, seat: int, params: Params) -> np.ndarray:
+        """Play games on by the agent, all seats; what each is worth to a seat, `float64[n]`.
+
+        A game ends with its last card, or where the seat chooses a play for the `rounds`-th time:
+        there the agent's own word of the best choice counts.
+        """
+        worth, buffer = np.full(len(states), np.nan), None
+        left = np.full(len(states), self.options.rounds)
         while True:
-            rows = np.flatnonzero(states["phase"] != _OVER)
+            rows = np.flatnonzero((states["phase"] != _OVER) & np.isnan(worth))
             if len(rows) == 0:
-                return
+                break
             legal, buffer = core.list_rows(states, rows, params, ids=buffer)
             actions = legal.ids[legal.offsets[:-1]].astype(np.int64)
             free = np.flatnonzero(np.diff(legal.offsets) > 1)
@@ -115,8 +180,19 @@ class NetSearch(Search):
                 views = records(VIEW, len(free))
                 seats = states["turn"][rows[free]].astype(np.int64)
                 cut_views(states, rows[free], seats, params, views)
-                actions[free] = self.agent.act(views, legal.take(free))
+                found = self.agent.best(views, legal.take(free))
+                actions[free] = found.action
+                mine = (seats == seat) & (views["phase"] == _PLAY)
+                left[rows[free]] -= mine
+                ended = mine & (left[rows[free]] == 0)
+                value = found.points if self.options.objective == "score" else found.chance
+                worth[rows[free[ended]]] = value[ended]
+                going = np.isnan(worth[rows])
+                rows, actions = rows[going], actions[going]
             core.apply_rows(states, rows, actions, params)
+        over = states["phase"] == _OVER
+        worth[over] = self._worth(states[over], seat)
+        return worth
 
 
 class Unplaced:

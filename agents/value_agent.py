@@ -56,6 +56,17 @@ def preference(outputs: np.ndarray, adp: bool, sure: np.ndarray) -> np.ndarray:
     return value
 
 
+class Best(NamedTuple):
+    """The choice of each row of a batch."""
+
+    action: np.ndarray
+    """Its id, `int64[B]`."""
+    chance: np.ndarray
+    """Chance that the seat's side wins, `float32[B]`; 1 for a certain win."""
+    points: np.ndarray
+    """Points of the seat expected, `float32[B]`."""
+
+
 class Ranked(NamedTuple):
     """One action as the network sees it."""
 
@@ -90,23 +101,35 @@ class ValueAgent(RoleAgent):
         value = preference(self.nets[k].score_lists(inputs), adp, inputs.sure)
         return best_of(inputs.legal.offsets, value)
 
+    def best(self, views: np.ndarray, legal: Legal) -> Best:
+        """What `act` chooses, and what it is worth to the seat; phases with a network only."""
+        n = len(views)
+        out = Best(np.zeros(n, np.int64), np.zeros(n, np.float32), np.zeros(n, np.float32))
+        for k, rows, inputs in self.batches(views, legal):
+            assert inputs is not None, "no network for the choices before the play"
+            outputs = self.nets[k].score_lists(inputs)
+            adp = self.objective == "adp" or k == len(ROLES)
+            at = best_of(inputs.legal.offsets, preference(outputs, adp, inputs.sure))
+            values = values_of(outputs[at])
+            sure = inputs.sure >= 0
+            out.action[rows] = inputs.legal.ids[at]
+            out.chance[rows] = np.where(sure, 1.0, values.chance)
+            out.points[rows] = np.where(sure, values.won, values.points)
+        return out
+
     def values(self, views: np.ndarray, legal: Legal) -> Values:
         """What the networks say of all listed actions, in the order of `legal.ids`.
 
         Choices before the play of an agent that has no network for them are all alike.
         """
         outputs = np.zeros((len(legal.ids), 3), np.float32)
-        net = net_of(views["phase"], views["seat"], views["landlord"])
-        for i, k in enumerate(net):
-            if k < len(self.nets):
-                inputs = self._read_one(views, legal, i)
-                found = self.nets[k].score_lists(inputs)
-                found[inputs.sure[inputs.sure >= 0], 0] = 20.0  # certain
-                outputs[legal.offsets[i] : legal.offsets[i + 1]] = found
+        for k, rows, inputs in self.batches(views, legal):
+            if inputs is None:
+                continue
+            found = self.nets[k].score_lists(inputs)
+            found[inputs.sure[inputs.sure >= 0], 0] = 20.0  # certain
+            outputs[legal.places(rows)] = found
         return values_of(outputs)
-
-    def _read_one(self, views: np.ndarray, legal: Legal, i: int) -> Inputs:
-        return self.reader.read(views[i : i + 1], legal.take(np.array([i])))
 
     def ranked(self, views: np.ndarray, legal: Legal) -> list[list[Ranked]]:
         """The listed actions of each row, the best first, with chances and points."""
@@ -129,6 +152,6 @@ class ValueAgent(RoleAgent):
 
 
 __all__ = [
-    "BEFORE", "OBJECTIVES", "ROLES", "Ranked", "Scorer", "ValueAgent", "Values", "best_of",
+    "BEFORE", "OBJECTIVES", "ROLES", "Best", "Ranked", "Scorer", "ValueAgent", "Values", "best_of",
     "net_names", "net_of", "preference", "values_of",
 ]  # fmt: skip

@@ -13,10 +13,14 @@ class Legal(NamedTuple):
 
     def take(self, rows: np.ndarray) -> "Legal":
         """The lists of some rows."""
+        offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[rows])])
+        return Legal(offsets, self.ids[self.places(rows)])
+
+    def places(self, rows: np.ndarray) -> np.ndarray:
+        """Where in `ids` the lists of some rows are, `int64`."""
         sizes = np.diff(self.offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
-        return Legal(offsets, self.ids[np.repeat(self.offsets[:-1][rows], sizes) + within])
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return np.repeat(self.offsets[:-1][rows], sizes) + within
 
     def part(self, begin: int, end: int) -> "Legal":
         """The lists of rows `begin` to `end` - 1, without a copy of the ids."""

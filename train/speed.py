@@ -1,4 +1,9 @@
-"""Speed of DMC training on one core: `python train/speed.py` prints decisions a second as JSON."""
+"""Speed of DMC training on one core: `python train/speed.py` prints it as JSON.
+
+`decisions_per_second` of playing and learning in turn; `played` and `learned`, choices a second,
+when that is all a core does (what an actor can give, and what a learner can take); and what goes
+over a network in a run on several machines: bytes of a sample and of the weights.
+"""
 
 import json
 import sys
@@ -14,7 +19,7 @@ from ddz_env.rules import PRESETS
 from train.actors import Weights
 from train.collect import Behaviour
 from train.learner import DMCConfig, Learner
-from train.samples import Window, share_out
+from train.samples import SAMPLE, Window, share_out
 from train.self_play import SelfPlay
 
 
@@ -37,20 +42,35 @@ def main(arguments: list[str] | None = None) -> int:
     windows = [Window(config.window) for _ in learner.names]
     rng, how = np.random.default_rng(0), Behaviour(config.explore, False)
 
+    spent = {"playing": 0.0, "learning": 0.0}
+
     def update() -> None:
-        needed = config.batch * (learner.updates + 1)
+        needed, begin = config.batch * (learner.updates + 1), time.perf_counter()
         while min(w.added for w in windows) < needed:
             share_out(player.step(how), windows)
+        middle = time.perf_counter()
         learner.update([w.draw(config.batch, rng, config.all_hands) for w in windows], config.lr)
         weights.publish(learner.nets)
+        spent["playing"] += middle - begin
+        spent["learning"] += time.perf_counter() - middle
 
     for _ in range(4):  # past the start, when all games are at their first decisions
         update()
-    before, begin = player.counts["decisions"], time.perf_counter()
+    spent = dict.fromkeys(spent, 0.0)
+    decisions, updates = player.counts["decisions"], learner.updates
+    begin, samples = time.perf_counter(), sum(w.added for w in windows)
     while time.perf_counter() - begin < command.seconds:
         update()
-    rate = (player.counts["decisions"] - before) / (time.perf_counter() - begin)
-    print(json.dumps({"decisions_per_second": rate}))
+    seconds = time.perf_counter() - begin
+    drawn = (learner.updates - updates) * config.batch * len(windows)
+    figures = {
+        "decisions_per_second": (player.counts["decisions"] - decisions) / seconds,
+        "played": (sum(w.added for w in windows) - samples) / spent["playing"],
+        "learned": drawn / spent["learning"],
+        "sample_bytes": SAMPLE.itemsize,
+        "weights_bytes": 4 * len(weights),
+    }
+    print(json.dumps(figures))
     return 0
 
 
