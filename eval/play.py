@@ -32,9 +32,11 @@ LEVELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "normal": ("普通", ("greedy",)),
     "hard": ("困难", ("planner",)),
     "expert": ("大师", ("dmc", "search")),
+    "master": ("宗师", ("search:dmc,playouts=192", "search")),
 }
 """Levels of difficulty: the Chinese name, which may be typed too, and the agents to take: the first
-one that plays in the room. Each is clearly above the one before (docs/results.md)."""
+one that plays in the room. Where weights ship, each is clearly above the one before
+(docs/results.md)."""
 DEFAULT = ("dmc", "planner")
 """The agents without a level: the first one that plays in the room."""
 
@@ -47,7 +49,7 @@ class Command:
     """One agent for both other seats, or two, next seat first: greedy, dmc:PATH, ... dmc where the
     room has weights that ship, else planner, unless given."""
     level: str | None = None
-    """novice 入门, normal 普通, hard 困难 or expert 大师, in place of agents."""
+    """novice 入门, normal 普通, hard 困难, expert 大师 or master 宗师, in place of agents."""
     rules: str = "play_only"
     """Room: a preset's name, or a TOML file."""
     set: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()

@@ -54,6 +54,7 @@ def batch_of(action, won, hands, state=None):
         Bits(one, (10 + action).astype(np.uint16)),
         torch.zeros(n, FACTS),
         points,
+        (points.sign() + 1) / 2,
         hands_of(hands),
     )
 

@@ -170,8 +170,8 @@ def random_batch(role, n=48):
     inputs = read(views[rows], first_actions(legal.take(rows)))
     rng = np.random.default_rng(role)
     points = rng.choice([-1, 1], len(rows)) * 2.0 ** rng.integers(0, 4, len(rows))
-    facts = torch.from_numpy(inputs.facts)
-    return inputs, Batch(inputs.state, inputs.actions, facts, torch.from_numpy(points).float())
+    facts, points = torch.from_numpy(inputs.facts), torch.from_numpy(points).float()
+    return inputs, Batch(inputs.state, inputs.actions, facts, points, (points.sign() + 1) / 2)
 
 
 KINDS = [{}, {"history": False}, {"joint": True}]
@@ -460,7 +460,7 @@ def numbered(values):
     samples = np.zeros(len(values), SAMPLE)
     samples["state"][:, :2] = np.stack([np.ones(len(values)), values], axis=1)
     samples["action"][:, :2] = np.stack([np.ones(len(values)), np.add(values, 100)], axis=1)
-    samples["facts"][:, 0] = samples["points"] = values
+    samples["facts"][:, 0] = samples["points"] = samples["target"] = values
     return samples
 
 
@@ -476,6 +476,7 @@ def test_window_overwrites_the_oldest_and_keeps_samples_whole():
         assert np.array_equal(batch.actions.bits[:400], numbers + 100)
         assert np.array_equal(batch.state.offsets, np.arange(401))
         assert np.array_equal(batch.points.numpy(), numbers)
+        assert np.array_equal(batch.target.numpy(), numbers)
         assert np.array_equal(batch.facts[:, 0].numpy(), numbers)
         assert batch.facts.shape == (400, FACTS) and batch.points.dtype == torch.float32
 

@@ -13,8 +13,8 @@ from eval.play import LEVELS, Command, Loader, adviser_of, level_agents, prepare
 
 
 def test_levels():
-    """Four, each by its English and its Chinese name, whose agents exist in every room."""
-    assert list(LEVELS) == ["novice", "normal", "hard", "expert"]
+    """Five, each by its English and its Chinese name, whose agents exist in every room."""
+    assert list(LEVELS) == ["novice", "normal", "hard", "expert", "master"]
     for english, (chinese, specs) in LEVELS.items():
         assert level_agents(english) == level_agents(chinese) == specs
         for name in ("play_only", "laidou"):
@@ -23,6 +23,9 @@ def test_levels():
     expert = LEVELS["expert"][1]
     assert Loader(PRESETS["play_only"]).first_of(expert) == "dmc"
     assert Loader(PRESETS["play_only"].replace(auction="points")).first_of(expert) == "search"
+    master = LEVELS["master"][1]
+    assert Loader(PRESETS["laidou"]).first_of(master).startswith("search:dmc")
+    assert Loader(PRESETS["play_only"].replace(auction="points")).first_of(master) == "search"
     with pytest.raises(DdzError, match="novice 入门"):
         level_agents("easy")
 

@@ -39,6 +39,10 @@ VARIANTS = {
     "with a critic": "--dmc.critic 256",
     "samples used twice": "--dmc.reuse 2",
     "copied games": "--dmc.forks 0.5",
+    "lambda 0.9": "--dmc.td-lambda 0.9",
+    "lambda 0.7": "--dmc.td-lambda 0.7",
+    "lambda 0.5": "--dmc.td-lambda 0.5",
+    "lambda 0.3": "--dmc.td-lambda 0.3",
 }
 """Options that each variant adds to the default settings."""
 

@@ -6,7 +6,7 @@ import numpy as np
 from torch import nn
 
 from agents.inputs import Reader, pieces
-from agents.value_agent import ROLES, best_of, net_of, preference
+from agents.value_agent import ROLES, best_of, net_of, preference, values_of
 from ddz_env._jit import records
 from ddz_env.listed import Legal
 from ddz_env.rules import RuleSet
@@ -16,7 +16,7 @@ from ddz_env.vector import VecEnv
 from ddz_env.view import VIEW, cut_views
 from train.counts import Counts
 from train.guests import Guests
-from train.samples import SAMPLE, all_hands, keep
+from train.samples import SAMPLE, all_hands, keep, traced
 
 BEFORE = len(ROLES)
 """Number of the network for the choices before the play."""
@@ -50,6 +50,7 @@ class Collector:
         guests: specs of agents that take one side of some games, with commas between.
         guest_games: share of the games that have one.
         forks: share of the games that begin as a copy of another one, by another action.
+        td_lambda: of the targets of the chance of winning (`traced`).
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Collector:
         guests: str = "",
         guest_games: float = 0.0,
         forks: float = 0.0,
+        td_lambda: float = 1.0,
     ) -> None:
         self.env = VecEnv(games, rules, seed)
         self.rng = rng
@@ -74,6 +76,9 @@ class Collector:
         self._samples = np.zeros(games * MOST_CHOICES, SAMPLE)
         self._seat = np.zeros(games * MOST_CHOICES, np.int8)
         self._count = np.zeros(games, np.int64)
+        self._chance = np.zeros(games * MOST_CHOICES, np.float32)  # of the best choice
+        self._random = np.zeros(games * MOST_CHOICES, bool)  # whether another was chosen
+        self._td_lambda = td_lambda
         self._forks = forks
         self._copied = np.zeros(games, bool)  # and has not chosen its other action yet
         self._paired = np.zeros(games, bool)  # with a game that is still the same
@@ -141,6 +146,7 @@ class Collector:
         offsets = legal.offsets
         value = preference(outputs, how.adp or k == BEFORE, inputs.sure)
         best = best_of(offsets, value)
+        chance = values_of(outputs[best]).chance
         copied = self._copied[rows] & (inputs.sure < 0)
         if copied.any():
             value += self.rng.gumbel(scale=FORK_NOISE, size=len(value)).astype(np.float32)
@@ -156,6 +162,8 @@ class Collector:
         keep(self._samples, slots[kept], k, inputs, kept, chosen[kept])
         self._samples["hands"][slots[kept]] = all_hands(env.states, rows[kept], seats[kept])
         self._seat[slots[kept]] = seats[kept]
+        self._chance[slots[kept]] = chance[kept]
+        self._random[slots[kept]] = (random | copied)[kept]
         self._count[rows[kept]] += 1
         return legal.ids[chosen].astype(np.int64)
 
@@ -169,6 +177,13 @@ class Collector:
         """The samples of a deal that is over, with the points of the seats; a copy."""
         begin, n = i * MOST_CHOICES, int(self._count[i])
         self._count[i] = 0
-        samples = self._samples[begin : begin + n]
-        samples["points"] = points[self._seat[begin : begin + n]]
+        part = slice(begin, begin + n)
+        samples, seats = self._samples[part], self._seat[part]
+        samples["points"] = points[seats]
+        results = ((np.sign(points) + 1) / 2).astype(np.float32)
+        targets = np.zeros(n, np.float32)
+        traced(seats, self._chance[part], self._random[part], results, self._td_lambda, targets)
+        # Choices before the play change what a deal is about; they learn from its result.
+        before = samples["net"] == BEFORE
+        samples["target"] = np.where(before, results[seats], targets)
         return samples.copy()

@@ -51,6 +51,9 @@ class DMCConfig:
     """Weight of the former average when new weights are averaged in."""
     average_every: int = 10
     """Updates between two averagings."""
+    td_lambda: float = 1.0
+    """What the chance of winning is learned from: 1 the result of the deal alone (Monte-Carlo);
+    below, also what the network said when the seat chose next."""
     objective: str = "wp"
     """What the play goes by: wp, adp (points), or mixed: wp in the first half of the run, then adp.
     Choices before the play always go by points."""
@@ -122,9 +125,9 @@ def losses_of(
     out = net.score(embedded, batch.actions, batch.facts.to(device))  # [n, 3]
     won = points > 0
     # A deal that nobody played counts as half won, and says nothing of the points.
-    target, extra, explained = results_of(points), None, 0.0
+    target, extra, explained = batch.target.to(device), None, 0.0
     if critic is not None:
-        luck = critic.luck(batch.state, batch.hands, embedded, target)
+        luck = critic.luck(batch.state, batch.hands, embedded, results_of(points))
         target, extra = target + luck.adjustment, luck.loss
     chance = binary_cross_entropy_with_logits(out[:, 0], target)
     expected = torch.where(won, out[:, 1], out[:, 2])

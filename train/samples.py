@@ -21,6 +21,7 @@ SAMPLE = np.dtype(
         ("facts", "<f2", FACTS),  # its facts
         ("hands", "<u8", 4),  # what the seat may not know: all hands from its own on, bottom cards
         ("points", "<f4"),  # points of the seat in the deal, once it is over
+        ("target", "<f4"),  # what the chance of winning is to be: the result, or `traced`
         ("net", "<u2"),  # the network that chose
     ]
 )
@@ -29,6 +30,7 @@ SAMPLE = np.dtype(
 MAX_HANDS_BITS = DECK_SIZE + 3
 _FIELD = types.Array(types.uint16, 2, "A")
 _OFFSETS, _BITS = types.int64[::1], types.uint16[::1]
+T_SEATS, T_CHANCES, T_FLAGS = types.int8[::1], types.float32[::1], types.boolean[::1]
 
 
 @njit([types.void(_FIELD, T_ROWS, _OFFSETS, _BITS, T_ROWS)])
@@ -96,6 +98,35 @@ def keep(
     samples["net"][slots] = net
 
 
+@njit([types.void(T_SEATS, T_CHANCES, T_FLAGS, T_CHANCES, types.float64, T_CHANCES)])
+def traced(seats, chances, random, results, td_lambda, out):
+    """Targets of the chance of winning in one deal: lambda-returns (Sutton and Barto, ch. 12).
+
+    The target of a choice is a mean of what the network said of the best choice the next time that
+    the seat chose, and, with weight `td_lambda`, of the target there; after the last choice it is
+    the result. Where the seat then chose at random, what followed does not count (Watkins), but
+    with a `td_lambda` of 1, where results alone do.
+
+    Args:
+        seats: who made each choice, in order, `int8[n]`.
+        chances: what the network said of the best choice then, `float32[n]`.
+        random: whether another was chosen, `bool[n]`.
+        results: of each seat, `float32[3]`.
+        td_lambda: 1 for the results alone.
+        out: gets the targets, `float32[n]`.
+    """
+    following = np.full(3, -1)
+    for i in range(seats.shape[0] - 1, -1, -1):
+        seat = seats[i]
+        j = following[seat]
+        if j < 0:
+            out[i] = results[seat]
+        else:
+            keep_on = 0.0 if random[j] and td_lambda < 1.0 else td_lambda
+            out[i] = (1.0 - keep_on) * chances[j] + keep_on * out[j]
+        following[seat] = i
+
+
 class Batch(NamedTuple):
     """Samples as a network reads them."""
 
@@ -103,6 +134,7 @@ class Batch(NamedTuple):
     actions: Bits
     facts: Tensor  # float32[n, FACTS]
     points: Tensor  # float32[n], of the seat in the deal
+    target: Tensor  # float32[n], of the chance of winning
     hands: Bits | None = None  # all hands, for the critic; None without one
 
 
@@ -132,7 +164,8 @@ class Window:
             lists.append(Bits(offsets, bits))
         facts = torch.from_numpy(self.samples["facts"][index].astype(np.float32))
         hands = hands_of(self.samples["hands"][index]) if critic else None
-        return Batch(*lists, facts, torch.from_numpy(self.samples["points"][index]), hands)
+        points, target = (torch.from_numpy(self.samples[f][index]) for f in ("points", "target"))
+        return Batch(*lists, facts, points, target, hands)
 
 
 def share_out(samples: np.ndarray, windows: list[Window]) -> None:

@@ -70,7 +70,7 @@ class SelfPlay(Player):
         self.collectors = [
             Collector(
                 room, max(size, 1), int(part.generate_state(1, np.uint64)[0] >> 1), rng,
-                config.guests, config.guest_games, config.forks,
+                config.guests, config.guest_games, config.forks, config.td_lambda,
             )
             for room, size, part in zip(self._rooms, sizes, key.spawn(n), strict=True)
             for rng in [np.random.default_rng(part)]

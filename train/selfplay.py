@@ -116,7 +116,7 @@ WHOLE = {
 UP_TO: dict[str, dict[str, float]] = {
     "dmc": {
         "lr_end": 1.0, "explore": 1.0, "explore_end": 1.0, "average": 1.0, "guest_games": 1.0,
-        "forks": 1.0, "explore_calls": 1.0,
+        "forks": 1.0, "explore_calls": 1.0, "td_lambda": 1.0,
         "score_weight": 100.0, "critic": 1e5, "belief": 100.0,
     },
     "ppo": {
@@ -169,6 +169,10 @@ def check_numbers(command: Command) -> None:
     if algo in OBJECTIVES and config.objective not in OBJECTIVES[algo]:
         known = " or ".join([", ".join(OBJECTIVES[algo][:-1]), OBJECTIVES[algo][-1]])
         raise DdzError(f"{option('objective')}: expected {known}, got {config.objective!r}")
+    if algo == "dmc" and config.critic and config.td_lambda < 1:
+        raise DdzError(
+            f"--dmc.critic: expected 0 with --dmc.td-lambda below 1, got {config.critic}"
+        )
 
 
 def check_ray(command: Command) -> None:

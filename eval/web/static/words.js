@@ -14,6 +14,7 @@ const WORDS = {
   tables: ["Your tables", "你的牌桌"], agents: ["Agents", "智能体"], levels: ["Levels", "等级"],
   best: ["strongest that is quick", "最强 (快速)"],
   novice: ["novice", "入门"], normal_level: ["normal", "普通"], hard: ["hard", "困难"], expert: ["expert", "大师"],
+  master: ["master", "宗师"],
   lead: ["Cards, calls and wild cards of the Chinese game rooms, against two agents.",
     "按各家牌室的规则叫牌、出牌、用癞子, 对手是两个智能体。"],
   lobby: ["Tables", "牌桌列表"],
