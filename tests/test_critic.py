@@ -16,7 +16,7 @@ from ddz_env.features import CARDS
 from ddz_env.listed import Bits
 from train.critic import HANDS, hands_matrix
 from train.learner import DMCConfig, Learner
-from train.samples import Batch, hands_of
+from train.samples import Batch, hands_of, results_of
 
 SMALL = NetConfig(hidden=24, state=16, head=8)
 CONFIG = DMCConfig(workers=1, batch=512, net=SMALL)
@@ -54,7 +54,7 @@ def batch_of(action, won, hands, state=None):
         Bits(one, (10 + action).astype(np.uint16)),
         torch.zeros(n, FACTS),
         points,
-        (points.sign() + 1) / 2,
+        results_of(points),
         hands_of(hands),
     )
 

@@ -46,7 +46,7 @@ from train.common import save_checkpoint
 from train.dmc import final_objective, schedule
 from train.guests import Guests
 from train.learner import DMCConfig, Learner, calibration_error, losses_of, score_loss
-from train.samples import SAMPLE, Batch, Window, keep, load, store
+from train.samples import SAMPLE, Batch, Window, keep, load, results_of, store
 
 SMALL = NetConfig(hidden=24, state=16, head=8)
 CONFIG = DMCConfig(workers=1, games=48, batch=64, window=512, net=SMALL)
@@ -171,7 +171,7 @@ def random_batch(role, n=48):
     rng = np.random.default_rng(role)
     points = rng.choice([-1, 1], len(rows)) * 2.0 ** rng.integers(0, 4, len(rows))
     facts, points = torch.from_numpy(inputs.facts), torch.from_numpy(points).float()
-    return inputs, Batch(inputs.state, inputs.actions, facts, points, (points.sign() + 1) / 2)
+    return inputs, Batch(inputs.state, inputs.actions, facts, points, results_of(points))
 
 
 KINDS = [{}, {"history": False}, {"joint": True}]
@@ -514,6 +514,7 @@ def choices_of(collector, nets, rng):
         if collector.env.states["redeals"][0] > state["redeals"]:  # a deal that nobody played
             assert np.bincount(samples["net"], minlength=4).tolist() == counts
             assert len(samples) and not samples["points"].any()
+            assert (samples["target"] == 0.5).all()
             counts = [0] * (len(ROLES) + 1)
         else:
             assert len(samples) == 0
@@ -529,6 +530,7 @@ def test_a_games_choices_become_its_samples(rules):
         assert np.bincount(samples["net"], minlength=4).tolist() == counts
         if not points.any():
             assert not samples["points"].any()  # a void deal
+            assert (samples["target"] == 0.5).all()
             continue
         played += 1
         assert set(samples["points"].tolist()) <= set(points.tolist())
@@ -678,7 +680,7 @@ def test_a_deal_that_nobody_played_counts_as_half_won():
     """And says nothing of the points: a network that is asked learns a chance of a half."""
     inputs, batch = random_batch(0)
     net = RoleNet(SMALL)
-    nothing = batch._replace(points=0 * batch.points)
+    nothing = batch._replace(points=0 * batch.points, target=results_of(0 * batch.points))
     found = losses_of(net, nothing, CPU)
     logits = torch.from_numpy(net.score_lists(inputs)[:, 0])
     wanted = -(torch.sigmoid(logits).log() + torch.sigmoid(-logits).log()).mean() / 2

@@ -6,7 +6,7 @@ from test_dmc import small_nets
 
 from ddz_env import PRESETS
 from train.collect import Behaviour, Collector
-from train.samples import traced
+from train.samples import results_of, traced
 
 SEATS = np.array([0, 1, 2, 0, 0, 2], np.int8)
 CHANCES = np.array([0.5, 0.4, 0.3, 0.6, 0.9, 0.2], np.float32)
@@ -44,7 +44,7 @@ def test_samples_have_their_targets(room, td_lambda):
     while sum(map(len, found)) < 600:
         found.append(collector.step(nets, Behaviour(0.0, False)))
     samples = np.concatenate(found)
-    results = (np.sign(samples["points"]) + 1) / 2
+    results = results_of(samples["points"])
     before = samples["net"] == 3
     assert np.array_equal(samples["target"][before], results[before])
     between = (samples["target"] != results) & ~before

@@ -16,7 +16,7 @@ from ddz_env.vector import VecEnv
 from ddz_env.view import VIEW, cut_views
 from train.counts import Counts
 from train.guests import Guests
-from train.samples import SAMPLE, all_hands, keep, traced
+from train.samples import SAMPLE, all_hands, keep, results_of, traced
 
 BEFORE = len(ROLES)
 """Number of the network for the choices before the play."""
@@ -180,7 +180,7 @@ class Collector:
         part = slice(begin, begin + n)
         samples, seats = self._samples[part], self._seat[part]
         samples["points"] = points[seats]
-        results = ((np.sign(points) + 1) / 2).astype(np.float32)
+        results = results_of(points).astype(np.float32)
         targets = np.zeros(n, np.float32)
         traced(seats, self._chance[part], self._random[part], results, self._td_lambda, targets)
         # Choices before the play change what a deal is about; they learn from its result.

@@ -12,7 +12,7 @@ from agents.dmc_net import NetConfig, make_nets, size_of
 from ddz_env.features import CARDS
 from train.averaged import Averaged
 from train.critic import belief_loss, make_critics
-from train.samples import Batch
+from train.samples import Batch, results_of
 
 MOST_RATIO = 8.0
 """Points seen over points expected count as this at most in a gradient: one deal of seven bombs
@@ -105,11 +105,6 @@ class Losses(NamedTuple):
     """Share of the spread of results that the critic takes away."""
     belief: Tensor | None
     """Cross-entropy of the guess of the next seat's hand."""
-
-
-def results_of(points: Tensor) -> Tensor:
-    """1 for a deal that was won, 0 for one that was lost, a half for one that nobody played."""
-    return (points.sign() + 1) / 2
 
 
 def losses_of(

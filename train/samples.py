@@ -1,6 +1,6 @@
 """Samples at rest: one record for each choice that was made, and windows that batches come from."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -96,6 +96,15 @@ def keep(
     store(samples["action"], slots, *inputs.actions, chosen)
     samples["facts"][slots] = inputs.facts[chosen]
     samples["net"][slots] = net
+
+
+def results_of(points: Any) -> Any:
+    """1 for a deal that was won, 0 for one that was lost, a half for one that nobody played.
+
+    Args:
+        points: of a seat in deals, an array or a tensor.
+    """
+    return (points > 0) + 0.5 * (points == 0)
 
 
 @njit([types.void(T_SEATS, T_CHANCES, T_FLAGS, T_CHANCES, types.float64, T_CHANCES)])
