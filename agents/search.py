@@ -14,8 +14,7 @@ A decision of the play goes like this:
 
 All else (calls, shows, doubles, fillings) is chosen by the planner. With a budget of playouts a
 choice depends on the seed, the view and the legal ids alone; with a budget of time also on how far
-it gets. All that decides how good a playout is stands in `search_play.policy_choice`: a network's
-choice or value would go there.
+it gets. With policy dmc networks do all of this instead: `search_net`.
 
 WP against `planner`, duplicate deals:
 
@@ -212,14 +211,14 @@ class Search:
             return int(chosen[0])
         tally = Tally(sums[:n], options.prior, options.z)
         used = self._fill(view, chosen[:n], tally, params, begin + options.time)
-        return self._settle(chosen, tally, used, begin)
+        self._note(used, begin)
+        return int(chosen[tally.best()])
 
-    def _settle(self, chosen: np.ndarray, tally: Tally, used: int, begin: float) -> int:
-        """The choice that is ahead; notes what it cost since `begin`."""
+    def _note(self, used: int, begin: float) -> None:
+        """Note what a decision cost: playouts, and the seconds since `begin`."""
         self.decisions += 1
         self.playouts += used
         self.seconds += time.perf_counter() - begin
-        return int(chosen[tally.best()])
 
     def _spent(self, used: int, more: int, end: float) -> bool:
         """Whether the budget does not allow `more` playouts after those used."""

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from agents.search_worlds import T_WORLDS, rewind
+from agents.search_worlds import T_WORLDS, draw_all, replay, rewind
 from agents.value_agent import ValueAgent
 from ddz_env import core
 from ddz_env._jit import njit, records
 from ddz_env.catalogue import TABLES
-from ddz_env.engine import GOLDEN, mix, pass_play, put_down
-from ddz_env.hidden import deal_hidden, fill_state
+from ddz_env.hidden import fill_state
 from ddz_env.listed import Legal
 from ddz_env.moves import T_INT, T_PARAMS, T_TABLES, T_U64
 from ddz_env.params import Params
@@ -29,13 +28,6 @@ BEHIND = 7.0
 """How much more surprising than the likeliest one a deal may be before it is given up."""
 MOST_SURPRISE = 5.0
 """The most that one choice counts: others are not this agent, and it errs."""
-
-
-@njit([types.void(T_VIEW, T_U64, T_PARAMS, T_WORLDS)])
-def draw_all(view, key, params, worlds):
-    """Draw hidden cards for a view, each with equal chances, `uint64[n, 4]`."""
-    for w in range(worlds.shape[0]):
-        deal_hidden(view, mix(key + U64(w + 1) * GOLDEN), params, worlds[w])
 
 
 @njit([types.void(T_VIEW, T_WORLDS, T_U64, T_PARAMS, T_TABLES, T_STATES)])
@@ -61,12 +53,7 @@ def rewind_all(states):
 def replay_all(states, i):
     """Make entry i of the history in every game."""
     for k in range(states.shape[0]):
-        state = states[k]
-        action, cards = np.int64(state.history_action[i]), state.history_cards[i]
-        if action == 0:
-            pass_play(state)
-        else:
-            put_down(state, action, cards, 0)
+        replay(states[k], i)
 
 
 def surprise(chances: np.ndarray, legal: Legal, action: int, blur: float) -> np.ndarray:

@@ -128,12 +128,10 @@ class NetSearch(Search):
         unit = float(np.abs(value[order]).max()) if o.objective == "score" else 1.0
         tried = Tried(value[order], o.belief, o.z, unit)
         used = self._try_all(views[0], chosen, tried, begin + o.time)
-        self.decisions += 1
-        self.playouts += used
-        self.seconds += time.perf_counter() - begin
+        self._note(used, begin)
         return int(chosen[tried.best()])
 
-    def _try_all(self, view: Any, chosen: np.ndarray, tried: "Tried", end: float) -> int:
+    def _try_all(self, view: Any, chosen: np.ndarray, tried: Tried, end: float) -> int:
         """Try choices on hidden deals until one is left or the budget is used; the playouts."""
         o, used, params = self.options, 0, self._params(view)
         key = int(decision_bits(np.uint64(o.seed), view))
@@ -141,8 +139,9 @@ class NetSearch(Search):
             draw = mix(np.uint64((key + used) % 2**64))
             worlds, odds = believed(self.agent, view, draw, o.pool, o.most, o.blur, params)
             alive = np.flatnonzero(tried.alive)
-            most = max(1, (o.playouts - used) // len(alive)) if o.playouts else WORLDS
-            worlds, odds = worlds[:most][:WORLDS], odds[:most][:WORLDS]
+            affordable = max(1, (o.playouts - used) // len(alive)) if o.playouts else WORLDS
+            n = min(affordable, WORLDS)
+            worlds, odds = worlds[:n], odds[:n]
             states = records(STATE, len(worlds) * len(alive))
             fill_all(view, worlds, np.uint64(key), params, TABLES, states)
             actions = np.tile(chosen[alive], len(worlds)).astype(np.int64)

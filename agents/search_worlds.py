@@ -45,6 +45,16 @@ def rewind(state):
     return begin
 
 
+@njit([types.void(T_STATE, T_INT)])
+def replay(state, i):
+    """Make entry i of the history again in a game that was taken back to it."""
+    action, cards = np.int64(state.history_action[i]), state.history_cards[i]
+    if action == 0:
+        pass_play(state)
+    else:
+        put_down(state, action, cards, 0)
+
+
 @njit([types.float64(T_VIEW, T_INT, T_INT, T_TABLES, T_ARENA)])
 def surprise(view, n, action, tables, arena):
     """Minus the logarithm of the chance that the planner's weights give to a choice."""
@@ -82,18 +92,14 @@ def implausible(me, most, params, tables, arena):
             skip += 1
     total = 0.0
     for i in range(begin, end):
-        action, cards = np.int64(past.history_action[i]), past.history_cards[i]
         past.n_history = i
         if past.turn != me:
             skip -= 1
             n = list_choices(past, params, tables, arena) if skip < 0 else 1
             if n > 1:
                 cut_view(past, np.int64(past.turn), params, view)
-                total += surprise(view, n, action, tables, arena)
-        if action == 0:
-            pass_play(past)
-        else:
-            put_down(past, action, cards, 0)
+                total += surprise(view, n, np.int64(past.history_action[i]), tables, arena)
+        replay(past, i)
     past.n_history = end
     return total
 
@@ -143,6 +149,13 @@ def share(bits):
     return np.float64(bits >> U64(11)) / 9007199254740992.0
 
 
+@njit([types.void(T_VIEW, T_U64, T_PARAMS, T_WORLDS)])
+def draw_all(view, key, params, worlds):
+    """Draw hidden cards for a view, each with equal chances, into `worlds`, `uint64[n, 4]`."""
+    for w in range(worlds.shape[0]):
+        deal_hidden(view, mix(key + U64(w + 1) * GOLDEN), params, worlds[w])
+
+
 _T_IMAGINE = types.void(
     T_VIEW, T_U64, T_INT, types.float64, T_INT, T_WORLDS, T_WORLDS, T_PARAMS, T_TABLES,
     T_ARENA,
@@ -170,13 +183,12 @@ def imagine(view, key, most, trust, moves, pool, worlds, params, tables, arena):
     """
     n, m = worlds.shape[0], pool.shape[0]
     if trust == 0.0:
-        for w in range(n):
-            deal_hidden(view, mix(key + U64(w + 1) * GOLDEN), params, worlds[w])
+        draw_all(view, key, params, worlds)
         return
     odds, chances = np.zeros(m), np.zeros(m)
     best = -1e18
+    draw_all(view, key, params, pool)
     for w in range(m):
-        deal_hidden(view, mix(key + U64(w + 1) * GOLDEN), params, pool[w])
         odds[w] = log_odds(view, pool[w], most, trust, params, tables, arena)
         best = max(best, odds[w])
     total = 0.0

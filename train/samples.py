@@ -30,7 +30,7 @@ SAMPLE = np.dtype(
 MAX_HANDS_BITS = DECK_SIZE + 3
 _FIELD = types.Array(types.uint16, 2, "A")
 _OFFSETS, _BITS = types.int64[::1], types.uint16[::1]
-T_SEATS, T_CHANCES, T_FLAGS = types.int8[::1], types.float32[::1], types.boolean[::1]
+_SEATS, _CHANCES, _FLAGS = types.int8[::1], types.float32[::1], types.boolean[::1]
 
 
 @njit([types.void(_FIELD, T_ROWS, _OFFSETS, _BITS, T_ROWS)])
@@ -107,7 +107,7 @@ def results_of(points: Any) -> Any:
     return (points > 0) + 0.5 * (points == 0)
 
 
-@njit([types.void(T_SEATS, T_CHANCES, T_FLAGS, T_CHANCES, types.float64, T_CHANCES)])
+@njit([types.void(_SEATS, _CHANCES, _FLAGS, _CHANCES, types.float64, _CHANCES)])
 def traced(seats, chances, random, results, td_lambda, out):
     """Targets of the chance of winning in one deal: lambda-returns (Sutton and Barto, ch. 12).
 
