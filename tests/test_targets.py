@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from test_dmc import small_nets
 
 from ddz_env import PRESETS
@@ -34,23 +35,31 @@ def test_what_follows_a_random_choice_does_not_count():
     assert targets(1.0, random=[3]) == pytest.approx(RESULTS[SEATS])  # results alone
 
 
-@pytest.mark.parametrize("room", ["play_only", "happy_laizi"])
-@pytest.mark.parametrize("td_lambda", [1.0, 0.7])
-def test_samples_have_their_targets(room, td_lambda):
-    """Results for a lambda of 1 and for the last choices; in between chances; calls: results."""
-    rng = np.random.default_rng(3)
-    collector = Collector(PRESETS[room], 8, 5, rng, td_lambda=td_lambda)
-    nets, found = small_nets(room), []
+def collected(room, nets, td_lambda):
+    """The first samples of one seed: the same choices, whatever `td_lambda` is."""
+    collector = Collector(PRESETS[room], 8, 5, np.random.default_rng(3), td_lambda=td_lambda)
+    found = []
     while sum(map(len, found)) < 600:
         found.append(collector.step(nets, Behaviour(0.0, False)))
-    samples = np.concatenate(found)
-    results = results_of(samples["points"])
-    before = samples["net"] == 3
-    assert np.array_equal(samples["target"][before], results[before])
-    between = (samples["target"] != results) & ~before
-    assert ((samples["target"] >= 0) & (samples["target"] <= 1)).all()
-    assert between.any() == (td_lambda < 1)
-    if td_lambda < 1:
-        assert 0.2 < between.mean() < 0.95
-        won, lost = samples["target"][between & (results == 1)], results == 0
-        assert won.mean() > samples["target"][between & lost].mean()
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("room", ["play_only", "happy_laizi"])
+def test_samples_have_their_targets(room):
+    """Results for a lambda of 1, what is said next for 0, in between a mean; calls: results."""
+    torch.manual_seed(0)
+    nets = small_nets(room)
+    ends, nexts, means = (collected(room, nets, td_lambda) for td_lambda in (1.0, 0.0, 0.7))
+    results = results_of(ends["points"])
+    assert np.array_equal(ends["target"], results)
+    for name in ("net", "points"):  # the choices do not depend on the targets
+        assert np.array_equal(ends[name], nexts[name]) and np.array_equal(ends[name], means[name])
+    assert np.array_equal(means["target"][ends["net"] == 3], results[ends["net"] == 3])
+    for role in range(3):
+        own = ends["net"] == role
+        result, said, target = results[own], nexts["target"][own], means["target"][own]
+        last = said == result  # nothing was said after a seat's last choice
+        assert last[-1] and 0.02 < last.mean() < 0.8
+        assert np.array_equal(target[last], result[last])
+        between = np.flatnonzero(~last)
+        assert target[between] == pytest.approx(0.3 * said[between] + 0.7 * target[between + 1])
