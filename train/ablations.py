@@ -36,11 +36,11 @@ VARIANTS = {
     "no averaging": "--dmc.average 0",
     "smaller batch": "--dmc.batch 512",
     "guessing a hand": "--dmc.belief 0.02",
-    "with a critic": "--dmc.critic 256",
+    "with a critic": "--dmc.td-lambda 1 --dmc.critic 256",
     "samples used twice": "--dmc.reuse 2",
     "copied games": "--dmc.forks 0.5",
+    "results alone": "--dmc.td-lambda 1",
     "lambda 0.9": "--dmc.td-lambda 0.9",
-    "lambda 0.7": "--dmc.td-lambda 0.7",
     "lambda 0.5": "--dmc.td-lambda 0.5",
     "lambda 0.3": "--dmc.td-lambda 0.3",
 }

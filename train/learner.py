@@ -51,9 +51,9 @@ class DMCConfig:
     """Weight of the former average when new weights are averaged in."""
     average_every: int = 10
     """Updates between two averagings."""
-    td_lambda: float = 1.0
+    td_lambda: float = 0.7
     """What the chance of winning is learned from: 1 the result of the deal alone (Monte-Carlo);
-    below, also what the network said when the seat chose next."""
+    below, also what the network said when the seat chose next. A critic needs 1."""
     objective: str = "wp"
     """What the play goes by: wp, adp (points), or mixed: wp in the first half of the run, then adp.
     Choices before the play always go by points."""

@@ -171,7 +171,7 @@ def check_numbers(command: Command) -> None:
         raise DdzError(f"{option('objective')}: expected {known}, got {config.objective!r}")
     if algo == "dmc" and config.critic and config.td_lambda < 1:
         raise DdzError(
-            f"--dmc.critic: expected 0 with --dmc.td-lambda below 1, got {config.critic}"
+            f"--dmc.critic: needs --dmc.td-lambda 1 (results alone), got {config.td_lambda:g}"
         )
 
 
