@@ -1,9 +1,11 @@
 """RLlib: its environment, its module against the agent's network, and a run of one iteration."""
 
+import http.server
 import json
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -207,7 +209,8 @@ def test_one_iteration_and_its_resumption(tmp_path):
         (["--rllib.objective", "adp"], "auto, wp or points"),
         (["--num-env-runners", "-1"], "--num-env-runners"),
         (["--ray-address", "nowhere"], "HOST:PORT"),
-        (["--ray-address", "127.0.0.1:1"], "127.0.0.1:1"),
+        (["--ray-address", "127.0.0.1:99999"], "HOST:PORT"),
+        (["--ray-address", "127.0.0.1:1"], "127.0.0.1:1: expected a Ray cluster there"),
         (["--deterministic", "--updates", "2"], "--deterministic"),
         (["--rules", "happy,play_only"], "one room"),
         (["--init-from", "nothing.pt"], "nothing.pt"),
@@ -221,6 +224,18 @@ def test_bad_arguments(line, named, tmp_path, capsys, monkeypatch):
     shown = capsys.readouterr()
     assert shown.err.startswith("selfplay: ") and shown.err.count("\n") == 1
     assert named in shown.err and not any(tmp_path.iterdir())
+
+
+def test_another_service_is_no_cluster(tmp_path, capsys):
+    """A web server: said at once, where Ray would try for minutes."""
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"127.0.0.1:{server.server_port}"
+        out = str(tmp_path / "run")
+        assert selfplay.main(["--algo", "rllib-ppo", "--ray-address", address, "--out", out]) == 2
+        server.shutdown()
+    assert f"{address}: expected a Ray cluster there" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
 
 
 def test_without_the_extra(tmp_path, capsys, monkeypatch):

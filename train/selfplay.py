@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.util
 import json
+import os
 import signal
 import socket
 import sys
@@ -141,6 +142,10 @@ OBJECTIVES = {"dmc": ("wp", "adp", "mixed")}
 OBJECTIVES["ppo"] = OBJECTIVES["rllib"] = ("auto", "wp", "points")
 
 
+HTTP2_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+"""What a client of HTTP/2 says first: the preface, and settings that change nothing."""
+
+
 def check_numbers(command: Command) -> None:
     """Raise a `DdzError` that names the first setting that is out of range."""
     algo, config = command.section, command.config
@@ -192,13 +197,31 @@ def check_ray(command: Command) -> None:
     if not 0 <= command.num_env_runners <= 10_000:
         raise DdzError(f"--num-env-runners: expected 0..10000, got {command.num_env_runners}")
     if command.ray_address not in (None, "local"):
-        host, colon, port = command.ray_address.rpartition(":")
-        if not colon or not host or not port.isdigit():
-            raise DdzError(f"--ray-address: expected HOST:PORT, got {command.ray_address!r}")
-        try:
-            socket.create_connection((host, int(port)), timeout=5).close()
-        except OSError as error:
-            raise DdzError(f"--ray-address {command.ray_address}: {error}") from None
+        check_address(command.ray_address)
+
+
+def check_address(address: str) -> None:
+    """Raise a `DdzError` where no Ray cluster can be; Ray itself would try for minutes."""
+    host, colon, port = address.rpartition(":")
+    if not (colon and host and port.isdecimal() and 0 < int(port) < 2**16):
+        raise DdzError(f"--ray-address: expected HOST:PORT, got {address!r}")
+    why = "another service"
+    tokens = any(os.environ.get(f"RAY_AUTH_TOKEN{end}") for end in ("", "_PATH"))
+    if tokens or (Path.home() / ".ray" / "auth_token").is_file():
+        # Who has a token starts clusters that ask for it; those that don't ask do not mind.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # read when ray is imported
+    try:
+        with socket.create_connection((host, int(port)), timeout=5) as connection:
+            connection.sendall(HTTP2_HELLO)
+            # gRPC, which Ray speaks, answers with its settings (a frame of type 4).
+            if os.environ.get("RAY_USE_TLS") == "1" or connection.recv(9)[3:4] == b"\x04":
+                return
+    except OSError as error:
+        why = error.strerror or str(error)
+    raise DdzError(
+        f"--ray-address {address}: expected a Ray cluster there, got: {why};"
+        f" `ray start --head --port {port}` starts one"
+    )
 
 
 def check_replays(command: Command) -> tuple[Path, ...]:
