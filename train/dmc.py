@@ -2,9 +2,10 @@
 
 Algorithm (after DouZero, Zha et al. 2021): play games with the current networks, mostly the play
 with the highest value, sometimes a random one; when a game ends, every choice made in it becomes a
-sample whose targets are whether its side won and for how many points; fit the network of its role
-(or that of the choices before the play) to them. No bootstrapping. Different from DouZero: the
-network reads the state once and then scores each listed play (agents/dmc_net.py), of which it also
+sample whose targets are the chance that its side wins and the points; fit the network of its role
+(or that of the choices before the play) to them. Different from DouZero: the chance is learned from
+lambda-returns (train/samples.py:traced; `--dmc.td-lambda 1` for results alone); the network reads
+the state once and then scores each listed play (agents/dmc_net.py), of which it also
 reads the planner's facts (agents/inputs.py); games advance in one batch; forced choices and certain
 wins are neither evaluated nor learned from; batches are drawn from a window of the last finished
 samples, which breaks up the games they come from; an average of the weights is what plays in

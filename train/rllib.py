@@ -147,6 +147,7 @@ def algorithm(config: RLlibConfig, settings: RunSettings) -> Any:
 
     from train.rllib_env import DealEnv, PolicyModule, spaces
 
+    logging.getLogger("ray.rllib").setLevel(logging.ERROR)
     (room,) = settings.rooms
     names = net_names(settings.rooms)
     frozen = [FORMER + name for name in names[:3]] if config.league else []
