@@ -125,22 +125,25 @@ def show(console: Console, rows: dict[str, Any]) -> None:
 
 
 def draw(rows: dict[str, Any], path: Path, title: str) -> None:
-    """A picture: every seed's distance to the default's mean, by opponent."""
+    """A picture: every seed's distance to the default with that seed, by opponent."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
     figure, axes = plt.subplots(1, len(EVALUATED), figsize=(10, 4), dpi=120, sharey=True)
     names = list(rows)
     for axis, opponent in zip(axes, EVALUATED, strict=True):
-        middle = rows["default"][opponent]["wp"]
+        base = rows["default"][opponent]
         for y, name in enumerate(names):
-            each = [v - middle for v in rows[name][opponent]["each"]]
+            found = zip(rows[name][opponent]["each"], base["each"], strict=True)
+            each = [value - default for value, default in found]
             axis.plot(each, [y] * len(each), "o", color="tab:grey", markersize=4)
             axis.plot(sum(each) / len(each), y, "|", color="tab:red", markersize=18)
         axis.axvline(0, color="black", linewidth=0.8)
-        axis.set(xlabel=f"WP against {opponent}, less {middle:.3f}")
+        axis.set(xlabel=f"WP against {opponent},\nless that of the default ({base['wp']:.3f})")
+        axis.xaxis.set_major_locator(MaxNLocator(4))
         axis.grid(alpha=0.3)
     axes[0].set_yticks(range(len(names)), names)
     axes[0].invert_yaxis()
