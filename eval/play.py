@@ -57,8 +57,8 @@ class Command:
     seat: str = "random"
     """0, 1, 2 or random; in play_only seat 0 is the landlord."""
     helper: str | None = None
-    """Agent behind hints; dmc where the room has weights that ship, else the first player that
-    gives values, else planner, unless given."""
+    """Agent behind hints. Unless given: the first player that gives values, such as your own model,
+    else dmc where the room has weights that ship, else planner."""
     seed: int | None = None
     """Key of the table, for the same deals again."""
     deals: int | None = None
@@ -162,17 +162,16 @@ def seat_players(command: Command, loader: Loader) -> tuple[tuple[str, str], lis
 def find_helper(
     spec: str | None, loader: Loader, names: Sequence[str], players: Sequence[Agent]
 ) -> tuple[str, Adviser]:
-    """Name and adviser of the helper, where no spec is given the best there is.
+    """Name and adviser of the helper; where no spec is given a player that has values to show.
 
     Raises:
         DdzError: an agent that does not exist or fit the room.
     """
-    spec = spec or loader.first_of(("dmc", ""))
-    if not spec:
+    if spec is None:
         for name, agent in zip(names, players, strict=True):
             if hasattr(agent, "ranked"):
                 return name, adviser_of(agent)
-    spec = spec or "planner"
+        spec = loader.first_of(("dmc", "planner"))
     return spec, adviser_of(loader.load(spec))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from checkpoints import save_fresh
 
 import agents
 from ddz_env import DdzError
@@ -45,6 +46,14 @@ def test_who_sits_down():
     session = prepare(Command(seat="0", set=custom, beans=77))
     assert session.names[1] == "planner" and session.adviser_name == "planner"
     assert session.table.beans == [77] * 3 and session.table.rules.auction == "points"
+
+
+def test_a_model_at_the_table_gives_the_hints(tmp_path):
+    """Your own, not the one that ships; of players without values, the one that ships."""
+    own = f"dmc:{save_fresh(tmp_path / 'own.pt')}"
+    assert prepare(Command(("greedy", own), seat="0")).adviser_name == own
+    assert prepare(Command(("greedy", own), seat="0", helper="greedy")).adviser_name == "greedy"
+    assert prepare(Command(("greedy", "random"), seat="0")).adviser_name == "dmc"
 
 
 def test_hints_are_the_values_of_the_model():
