@@ -6,6 +6,7 @@ folder `curve` of the run, so the command goes on after it was stopped. Writes `
 `curve.md` (the table of the docs) and `curve.png` there.
 """
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,8 @@ class Command:
     """The same of the last player."""
     search_deals: int = 200
     """Duplicate deals against `search`, which takes 0.1 s a decision; 0 for none."""
+    beside: Path | None = None
+    """Folder of another run whose curve has been measured: drawn beside, dashed."""
     seed: int = 20_000_001
     """Seed of the deals."""
 
@@ -100,8 +103,31 @@ def markdown(points: list[dict[str, Any]]) -> str:
     return "\n".join(lines).replace(" 0.", " .") + "\n"
 
 
-def draw(points: list[dict[str, Any]], path: Path, title: str) -> None:
-    """WP against each opponent over minutes, with intervals: both sides, then each role."""
+def measured(run: Path | None) -> list[dict[str, Any]]:
+    """The points of another run's curve.
+
+    Raises:
+        DdzError: it has not been measured.
+    """
+    if run is None:
+        return []
+    path = run / "curve" / "curve.json"
+    if not path.is_file():
+        raise DdzError(f"--beside {run}: no {path}; python eval/curve.py {run} makes it")
+    return json.loads(path.read_text())["points"]
+
+
+def draw(
+    points: list[dict[str, Any]], beside: list[dict[str, Any]], path: Path, title: str
+) -> None:
+    """WP against each opponent over minutes, with intervals: both sides, then each role.
+
+    Args:
+        points: of the run.
+        beside: of another run, dashed, up to the length of this one.
+        path: of the picture.
+        title: above it.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -126,6 +152,9 @@ def draw(points: list[dict[str, Any]], path: Path, title: str) -> None:
             )
             low, high = zip(*(r[ci] for r in rows), strict=True)
             axis.fill_between(minutes, low, high, alpha=0.2, color=line.get_color())
+            other = [p for p in beside if name in p["against"] and p["minutes"] <= minutes[-1]]
+            values = [p["against"][name][key] for p in other]
+            axis.plot([p["minutes"] for p in other], values, "--x", color=line.get_color())
         axis.axhline(0.5, color="grey", linewidth=0.8, linestyle="--")
         axis.set_xscale("log")
         axis.set_xticks(minutes, [f"{m:.0f}" for m in minutes])
@@ -152,7 +181,7 @@ def run(command: Command, line: str) -> None:
     for option in ("deals", "final_deals", "search_deals"):
         least = 0 if option == "search_deals" else 1
         check_count(f"--{option.replace('_', '-')}", getattr(command, option), least)
-    found = players(command.run)
+    found, beside = players(command.run), measured(command.beside)
     for path in found:
         agents.load(f"{command.algo}:{path}", rules)
     console = Console()
@@ -165,7 +194,9 @@ def run(command: Command, line: str) -> None:
     save_json(folder / "curve.json", {**about, "points": points})
     with replacing(folder / "curve.md") as temporary:
         temporary.write_text(markdown(points))
-    draw(points, folder / "curve.png", f"{rules.name}, {command.run.name}")
+    title = f"{rules.name}, {command.run.name}"
+    title += f" (dashed: {command.beside.name})" if command.beside else ""
+    draw(points, beside, folder / "curve.png", title)
     console.print(markdown(points), markup=False, highlight=False, soft_wrap=True)
     console.print(f"wrote {folder}: curve.json, curve.md, curve.png", soft_wrap=True)
 

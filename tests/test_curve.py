@@ -41,6 +41,9 @@ def test_table_and_picture(run, capsys):
     assert curve.main([str(run), *SHORT]) == 0
     assert files == {path: path.stat().st_mtime_ns for path in run.rglob("*.npz")}
     assert table.strip() in capsys.readouterr().out
+    picture = (run / "curve" / "curve.png").read_bytes()
+    assert curve.main([str(run), *SHORT, "--beside", str(run)]) == 0
+    assert (run / "curve" / "curve.png").read_bytes() != picture  # the other one is drawn too
 
 
 @pytest.mark.parametrize(
@@ -52,6 +55,7 @@ def test_table_and_picture(run, capsys):
         (["--rules", "nowhere"], "nowhere"),
         (["--rules", "happy"], "play_only"),
         (["--algo", "nobody"], "nobody"),
+        (["--beside", "elsewhere"], "elsewhere"),
     ],
 )
 def test_bad_arguments(run, line, named, capsys):
