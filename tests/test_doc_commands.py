@@ -23,7 +23,7 @@ WITHOUT_OPTIONS = {"docs/generate.py": 0, "agents/onnx_agent.py": 2}
 """Programs without a parser, and how many words they take."""
 EXAMPLES = {"room.toml", "house.toml"}
 """Files that a user writes."""
-OTHERS = {"--no-deps", "--lambda"}
+OTHERS = {"--no-deps", "--lambda", "--head", "--address"}
 """Options of programs that are not ours, and none."""
 
 
