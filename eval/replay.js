@@ -33,7 +33,7 @@ const roleOf = (seat) => deal().roles[seat];
 function choiceText(text) {
   const known = data.words[at.lang].choices[text];
   // "789 10 JQ": a ten takes two digits, so it stands apart.
-  return known ?? text.replace(/T/g, " 10 ").replace(/ +/g, " ").replace(/ ([+*])/g, "$1").trim()
+  return known ?? text.replace(/T/g, " 10 ").replace(/ +/g, " ").replace(/ ?([+*]) ?/g, "$1").trim()
     .replace(/[XD]/g, rankName);
 }
 function stepText(one) {
