@@ -51,7 +51,7 @@ def decisions(actors):
     return sum(counts.get("decisions", 0) for counts in actors.counts)
 
 
-def test_blocks_come_and_a_dead_actor_costs_its_own(actors):
+def test_blocks_come_and_a_dead_actor_costs_its_own(actors, monkeypatch):
     """Two actors play different games; one is killed, is made again, and plays on."""
     found = gathered(actors, 6)
     assert all(len(block.samples) == 64 and block.samples["points"].all() for block in found)
@@ -80,6 +80,19 @@ def test_blocks_come_and_a_dead_actor_costs_its_own(actors):
     actors.ask(shares)
     one, two = actors.answers()
     assert len(one) == len(two) == 1 and np.array_equal(one[0], two[0]) and len(one[0]) == 4
+    get, deaths = ray.get, iter(range(12))  # Ray takes its time to make one anew
+
+    def late(call):
+        if next(deaths, None) is not None:
+            raise ray.exceptions.RayActorError
+        return get(call)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ray, "get", late)
+        patched.setattr("train.ray_actors.time.sleep", lambda seconds: None)
+        actors.ask([8, 8])
+        assert actors.answers() == [None, None]
+        assert actors.lost >= 13
 
 
 def test_a_run_on_ray(tmp_path):

@@ -6,6 +6,7 @@ actor that dies is restarted by Ray without limit, and its calls are not repeate
 way are lost, and nothing else. An evaluation asks it again.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -19,8 +20,9 @@ from train.counts import added
 from train.rllib import started
 from train.samples import SAMPLE
 
-PATIENCE = 6
-"""Times that an actor is asked for its share of an evaluation, should it die on it."""
+PATIENCE = 600.0
+"""Seconds from the death of an actor for which it is asked again for its share of an evaluation:
+Ray may take minutes to make it anew where machines are busy."""
 
 
 class Size(NamedTuple):
@@ -175,15 +177,18 @@ class RayActors:
         """
         out = []
         for k, word, flat, call in self._asked:
-            for attempt in range(PATIENCE):
+            end, wait = math.inf, 1.0
+            while True:
                 try:
                     out.append(ray.get(call))
                     break
                 except ray.exceptions.RayActorError:
                     self._buried(k)
-                    if attempt + 1 == PATIENCE:
+                    end = min(end, time.monotonic() + PATIENCE)
+                    if time.monotonic() > end:
                         raise
-                    time.sleep(2.0**attempt)  # while Ray makes it anew
+                    time.sleep(wait)  # while Ray makes it anew
+                    wait = min(2 * wait, 15.0)
                     call = self._players[k].evaluate.remote(word, flat)
         self._asked = []
         return out
