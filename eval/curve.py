@@ -114,7 +114,10 @@ def measured(run: Path | None) -> list[dict[str, Any]]:
     path = run / "curve" / "curve.json"
     if not path.is_file():
         raise DdzError(f"--beside {run}: no {path}; python eval/curve.py {run} makes it")
-    return json.loads(path.read_text())["points"]
+    try:
+        return json.loads(path.read_text())["points"]
+    except (ValueError, KeyError, TypeError):
+        raise DdzError(f"--beside {run}: {path} is no curve of eval/curve.py") from None
 
 
 def draw(

@@ -65,6 +65,16 @@ def test_bad_arguments(run, line, named, capsys):
     assert error.count("\n") == 1 and named in error and sorted(run.rglob("*")) == before
 
 
+def test_what_is_beside_is_no_curve(run, tmp_path, capsys):
+    folder = tmp_path / "curve"
+    folder.mkdir()
+    for text in ("[", "[]", "{}"):
+        (folder / "curve.json").write_text(text)
+        assert curve.main([str(run), "--beside", str(tmp_path)]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1 and "is no curve" in error
+
+
 def test_a_folder_without_players(tmp_path, capsys):
     assert curve.main([str(tmp_path)]) == 2
     assert "last.pt" in capsys.readouterr().err and not list(tmp_path.iterdir())

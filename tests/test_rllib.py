@@ -210,6 +210,7 @@ def test_one_iteration_and_its_resumption(tmp_path):
         (["--num-env-runners", "-1"], "--num-env-runners"),
         (["--ray-address", "nowhere"], "HOST:PORT"),
         (["--ray-address", "127.0.0.1:99999"], "HOST:PORT"),
+        (["--ray-address", "a..b:80"], "a..b:80: expected a Ray cluster there"),
         (["--ray-address", "127.0.0.1:1"], "127.0.0.1:1: expected a Ray cluster there"),
         (["--deterministic", "--updates", "2"], "--deterministic"),
         (["--rules", "happy,play_only"], "one room"),

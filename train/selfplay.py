@@ -142,10 +142,6 @@ OBJECTIVES = {"dmc": ("wp", "adp", "mixed")}
 OBJECTIVES["ppo"] = OBJECTIVES["rllib"] = ("auto", "wp", "points")
 
 
-HTTP2_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-"""What a client of HTTP/2 says first: the preface, and settings that change nothing."""
-
-
 def check_numbers(command: Command) -> None:
     """Raise a `DdzError` that names the first setting that is out of range."""
     algo, config = command.section, command.config
@@ -198,6 +194,11 @@ def check_ray(command: Command) -> None:
         raise DdzError(f"--num-env-runners: expected 0..10000, got {command.num_env_runners}")
     if command.ray_address not in (None, "local"):
         check_address(command.ray_address)
+        use_token()
+
+
+HTTP2_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+"""What a client of HTTP/2 says first: the preface, and settings that change nothing."""
 
 
 def check_address(address: str) -> None:
@@ -206,10 +207,6 @@ def check_address(address: str) -> None:
     if not (colon and host and port.isdecimal() and 0 < int(port) < 2**16):
         raise DdzError(f"--ray-address: expected HOST:PORT, got {address!r}")
     why = "another service"
-    tokens = any(os.environ.get(f"RAY_AUTH_TOKEN{end}") for end in ("", "_PATH"))
-    if tokens or (Path.home() / ".ray" / "auth_token").is_file():
-        # Who has a token starts clusters that ask for it; those that don't ask do not mind.
-        os.environ.setdefault("RAY_AUTH_MODE", "token")  # read when ray is imported
     try:
         with socket.create_connection((host, int(port)), timeout=5) as connection:
             connection.sendall(HTTP2_HELLO)
@@ -218,10 +215,22 @@ def check_address(address: str) -> None:
                 return
     except OSError as error:
         why = error.strerror or str(error)
+    except UnicodeError:  # a host that can't be a name
+        why = "no such host"
     raise DdzError(
         f"--ray-address {address}: expected a Ray cluster there, got: {why};"
         f" `ray start --head --port {port}` starts one"
     )
+
+
+def use_token() -> None:
+    """Show clusters the user's token, if there is one; has to come before ray is imported.
+
+    Who has one starts clusters that ask for it (Ray 2.60), and those that do not ask do not mind.
+    """
+    given = any(os.environ.get(f"RAY_AUTH_TOKEN{end}") for end in ("", "_PATH"))
+    if given or (Path.home() / ".ray" / "auth_token").is_file():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
 
 
 def check_replays(command: Command) -> tuple[Path, ...]:
