@@ -326,7 +326,7 @@ def drive(page, home, width, script):
 def test_in_a_browser(page, games, tmp_path, width):
     """Every deal, decision by decision: no word on the console, nothing wider than the screen."""
     script = """
-      const w = d.documentElement, wide = new Set(), seen = [];
+      const w = d.documentElement, wide = new Set(), seen = [], torn = new Set();
       for (let k = 0; k < DEALS; k++) {
         choose(k);
         let steps = 0;
@@ -335,17 +335,21 @@ def test_in_a_browser(page, games, tmp_path, width):
             const right = e.getBoundingClientRect().right;
             if (right > w.clientWidth + 1) wide.add(e.className || e.tagName);
           }
+          for (const e of all('.tag')) if (e.getClientRects().length > 1) torn.add(e.textContent);
+          for (const e of all('.values tbody td:first-child')) {
+            if (/[+*] | [+*]/.test(e.textContent)) torn.add(e.textContent);
+          }
           if (d.querySelector('#next').disabled) break;
           press('ArrowRight');
         }
         seen.push([steps, all('#all li').length, all('.hand').map(h => h.children.length)]);
       }
-      return { seen, wide: [...wide], scroll: w.scrollWidth <= w.clientWidth,
+      return { seen, wide: [...wide], torn: [...torn], scroll: w.scrollWidth <= w.clientWidth,
         bold: all('header b').length, nameless: all('button, input, select, [role=img]').filter(
           e => !(e.getAttribute('aria-label') || e.textContent)).length };
     """.replace("DEALS", str(len(games)))
     found, said = drive(page, tmp_path / "home", width, script)
-    assert said == [] and found["wide"] == [] and found["scroll"]
+    assert said == [] and found["wide"] == [] and found["torn"] == [] and found["scroll"]
     assert found["nameless"] == 0 and found["bold"] == 0
     for (steps, listed, hands), game in zip(found["seen"], games, strict=True):
         assert steps == listed == len(game.history)
